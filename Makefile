@@ -1,0 +1,52 @@
+# Everything starts here; each verb first sets up what it needs. `make` alone lists the verbs.
+PYTHON ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+UNFINISHED := $(VENV)/.unfinished
+
+.DEFAULT_GOAL := help
+.PHONY: help setup book test chapters publish bench clean
+
+help:  ## list the verbs
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r verb what; do printf '  make %-9s %s\n' "$$verb" "$$what"; done
+
+setup: $(STAMP)  ## make .venv and install the course with the tested versions
+
+# A set-up that was interrupted can leave packages half copied, which pip takes for installed: such a .venv is made anew.
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'The course needs Python 3.11 or newer; name one with `make $(or $(MAKECMDGOALS),setup) PYTHON=python3.11`.'; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo '$(PYTHON) lacks venv; on Debian and Ubuntu install the package python3-venv.'; exit 1; }
+	@if [ -e $(UNFINISHED) ] || ! $(BIN)/python -m pip --version >/dev/null 2>&1; then $(PYTHON) -m venv --clear $(VENV); fi
+	@echo 'Installing the course into $(VENV) (the first time takes some minutes) …'
+	@touch $(UNFINISHED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,test]' || { rm -f $(UNFINISHED); exit 1; }
+	@rm -f $(UNFINISHED) && touch $@
+
+# A failed build forgets its doctrees: otherwise the next one would not read the faulty page again, and would pass.
+book: $(STAMP)  ## build the HTML book; a warning is an error
+	@$(BIN)/jupyter-book build . --config _config.yml --toc book/_toc.yml --path-output . -W -n --keep-going || \
+	  { rm -rf _build/.doctrees; exit 1; }
+	@echo 'The book is built. Open _build/html/index.html, or in a browser: file://$(CURDIR)/_build/html/index.html'
+
+# One thread for each worker: two trainings that share cores with two threads each run ten times slower.
+test: $(STAMP)  ## run every check: ruff, then all tests
+	@$(BIN)/python -m ruff check .
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+
+chapters: $(STAMP)  ## execute the chapters and store their outputs; one with CHAPTER=02_vae
+	@$(BIN)/python tools/chapters.py $(CHAPTER)
+
+publish: $(STAMP)  ## write the repository's address where it is needed: URL=https://github.com/owner/name
+	@$(BIN)/python tools/publish.py '$(URL)'
+
+bench: $(STAMP)  ## measure training and rendering speed on this computer
+	@$(BIN)/python -m course_lib.training.benchmark
+
+clean:  ## remove what was built; .venv stays
+	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache
+	@find book chapters course_lib tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

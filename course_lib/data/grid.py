@@ -1,0 +1,63 @@
+"""What every dataset of the course shares: a grid of factors and a pure function from index to image."""
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor
+
+from course_lib.factors import FactorSpace
+
+
+class GridDataset(ABC):
+    """A `FactorSpace` plus a function from grid index to uint8 image.
+
+    Subclasses set the attributes below and write `render`.
+
+    Attributes
+    ----------
+    space : the ground-truth factors.
+    shape : (C, H, W) of one image.
+    mean, std : per channel, on [0, 1]. `std` is the mean over images of the per-image unbiased standard deviation, the
+        convention of the thesis (Table A.2): it differs from the standard deviation over the whole dataset.
+    source : where the pixels come from, as a phrase that a caption can use.
+    licence, citation : of the dataset that is drawn or read.
+    options : the constructor's arguments, which tell one variant from another.
+    """
+
+    space: FactorSpace
+    shape: tuple[int, int, int]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    source: str
+    licence: str
+    citation: str
+    options: dict = {}
+
+    @abstractmethod
+    def render(self, index: Tensor) -> Tensor:
+        """uint8 (B, C, H, W) for an int64 (B,) that is already checked, on the device of `index`."""
+
+    def __len__(self) -> int:
+        return len(self.space)
+
+    def images(self, index) -> Tensor:
+        """The images at `index`: int64 (...) → uint8 (..., C, H, W), on the device of `index`.
+
+        The same index gives the same bytes, whatever the batch or the device. Raises ValueError for an index that is
+        out of range or not an integer (on a GPU, the range is trusted).
+        """
+        index = self.space.checked(index)
+        return self.render(index.reshape(-1)).reshape(*index.shape, *self.shape)
+
+    def observations(self, index) -> Tensor:
+        """The images as a network sees them: int64 (...) → float32 (..., C, H, W), (image / 255 − mean) / std."""
+        return standardise(self.images(index), torch.tensor(self.mean), torch.tensor(self.std))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+
+def standardise(images: Tensor, mean: Tensor, std: Tensor) -> Tensor:
+    """uint8 (..., C, H, W) → float32, (images / 255 − mean) / std with one mean and one std per channel."""
+    mean, std = (values.to(images.device, torch.float32).view(-1, 1, 1) for values in (mean, std))
+    return images.to(torch.float32).sub_(255 * mean).mul_(1 / (255 * std))

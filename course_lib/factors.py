@@ -1,0 +1,111 @@
+"""A grid of ground-truth factors: names, sizes, and the way between an index and its factors.
+
+Everything here is integer arithmetic; images come later (`course_lib.data`).
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+import torch
+from torch import Tensor
+
+
+class FactorSpace:
+    """The product of F finite factors, listed in C order: the last factor varies fastest.
+
+    Parameters
+    ----------
+    names : the F factor names, each used once.
+    sizes : the number of values of each factor; factor i takes the values 0 … sizes[i] − 1.
+
+    Examples
+    --------
+    >>> space = FactorSpace(("shape", "x"), (3, 32))
+    >>> len(space), space.index([2, 5]).item(), space.factors(69).tolist()
+    (96, 69, [2, 5])
+    """
+
+    def __init__(self, names: Sequence[str], sizes: Sequence[int]):
+        self.names, self.sizes = tuple(names), tuple(int(size) for size in sizes)
+        if len(self.names) != len(self.sizes) or len(set(self.names)) != len(self.names) or not self.names:
+            raise ValueError(f"names: got {self.names} for sizes {self.sizes}; give one distinct name per size.")
+        if min(self.sizes) < 1:
+            raise ValueError(f"sizes: got {self.sizes}; every factor needs at least one value.")
+        self.strides = tuple(prod(self.sizes[i + 1 :]) for i in range(len(self.sizes)))
+
+    def __len__(self) -> int:
+        return prod(self.sizes)
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, FactorSpace) and (self.names, self.sizes) == (other.names, other.sizes)
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.sizes))
+
+    def __repr__(self) -> str:
+        grid = ", ".join(f"{name} {size}" for name, size in zip(self.names, self.sizes, strict=True))
+        return f"FactorSpace({grid}: {len(self):,} points)"
+
+    def index(self, factors) -> Tensor:
+        """The index of each factor vector: integers (..., F) → int64 (...).
+
+        Values are checked on the CPU; on a GPU, where a check would stall the stream, they are trusted.
+        """
+        factors = integers(factors, "factors")
+        if factors.ndim == 0 or factors.shape[-1] != len(self.sizes):
+            raise ValueError(
+                f"factors: got shape {tuple(factors.shape)}; the last axis must hold {len(self.sizes)} values "
+                f"({', '.join(self.names)})."
+            )
+        sizes = torch.tensor(self.sizes, device=factors.device)
+        if factors.device.type == "cpu" and ((factors < 0) | (factors >= sizes)).any():
+            wrong = ((factors < 0) | (factors >= sizes)).reshape(-1, len(self.sizes)).any(0).nonzero()[0].item()
+            got = factors[..., wrong].reshape(-1)
+            raise ValueError(
+                f"factors: {self.names[wrong]} got values from {got.min().item()} to {got.max().item()}; "
+                f"allowed are 0 to {self.sizes[wrong] - 1}."
+            )
+        return (factors * torch.tensor(self.strides, device=factors.device)).sum(-1)
+
+    def factors(self, index) -> Tensor:
+        """The factor values at each index: integers (...) → int64 (..., F). Checked as in `index`."""
+        index = self.checked(index)
+        strides = torch.tensor(self.strides, device=index.device)
+        sizes = torch.tensor(self.sizes, device=index.device)
+        return index.unsqueeze(-1) // strides % sizes
+
+    def traversal(self, factor: int | str, index: int = 0) -> Tensor:
+        """All points that agree with `index` except in one factor, in that factor's order: int64 (sizes[factor],)."""
+        position = self.position(factor)
+        start = self.checked(index).reshape(())
+        start = start - self.factors(start)[position] * self.strides[position]
+        return start + self.strides[position] * torch.arange(self.sizes[position])
+
+    def position(self, factor: int | str) -> int:
+        """The place of a factor, given by its name or already by its place."""
+        if factor in self.names:
+            return self.names.index(factor)
+        if isinstance(factor, int) and not isinstance(factor, bool) and 0 <= factor < len(self.names):
+            return factor
+        raise ValueError(
+            f"factor: got {factor!r}; allowed are {', '.join(self.names)} or their places 0 to {len(self.names) - 1}."
+        )
+
+    def checked(self, index) -> Tensor:
+        """`index` as int64, after checking that it is integer and, on the CPU, in range."""
+        index = integers(index, "index")
+        if index.device.type == "cpu" and index.numel() and (index.min() < 0 or index.max() >= len(self)):
+            raise ValueError(
+                f"index: got values from {index.min().item()} to {index.max().item()}; allowed are 0 to {len(self) - 1}."
+            )
+        return index
+
+
+def integers(values, argument: str) -> Tensor:
+    """`values` (tensor, array, list or int) as an int64 tensor; a ValueError names `argument` if they are not integers."""
+    values = torch.as_tensor(values)
+    if values.numel() == 0 and values.dtype == torch.get_default_dtype():
+        values = values.to(torch.int64)  # an empty list has no type of its own
+    if values.is_floating_point() or values.is_complex() or values.dtype == torch.bool:
+        raise ValueError(f"{argument}: got dtype {values.dtype}; allowed are integers (for example torch.int64).")
+    return values.to(torch.int64)

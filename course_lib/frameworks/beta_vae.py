@@ -1,0 +1,39 @@
+"""The VAE and the β-VAE."""
+
+from torch import Tensor
+
+from course_lib.frameworks.framework import Framework, Step
+from course_lib.losses import kl_to_standard_normal
+from course_lib.models import VAE
+
+
+class BetaVAE(Framework):
+    r"""The β-VAE; with β = 1, the VAE.
+
+    .. math:: \mathcal{L} = \mathbb{E}_{q(z|x)}[-\log p(x|z)] + \beta \, \mathrm{KL}(q(z|x) \,\|\, \mathcal{N}(0, I))
+
+    Terms: `reconstruction`, `kl` (already times β).
+
+    Parameters
+    ----------
+    model : the encoder and decoder.
+    beta : weight of the KL term, at least 0. Its size has no meaning without `reduction`.
+    reconstruction : "mse" or "bce".
+    reduction : "sum" (the papers) or "mean" (the thesis).
+
+    Source: Kingma and Welling 2014; Higgins et al. 2017, Eq. 4.
+    """
+
+    def __init__(self, model: VAE, beta: float = 1.0, *, reconstruction: str = "mse", reduction: str = "sum"):
+        if not beta >= 0:
+            raise ValueError(f"beta: got {beta!r}; allowed are numbers from 0.")
+        super().__init__(model, beta=beta, reconstruction=reconstruction, reduction=reduction)
+
+    def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
+        (images,) = views
+        posterior = self.model.encode(images)
+        decoded = self.model.decode(posterior.rsample(step.generator))
+        return {
+            "reconstruction": self.reduce(self.likelihood(decoded, images)),
+            "kl": self.beta * self.reduce(kl_to_standard_normal(posterior)),
+        }

@@ -1,0 +1,132 @@
+"""What all frameworks share: a model, named arguments, a sampler of views, and saving."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.data import standardise
+from course_lib.factors import FactorSpace
+from course_lib.losses import LIKELIHOODS
+from course_lib.models import VAE
+from course_lib.sampling import singles
+from course_lib.storage import TRAINING, read_tensors, write_tensors
+
+REDUCTIONS = ("sum", "mean")
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where training stands when a loss is computed.
+
+    `index` (a 0-d integer tensor) counts the steps done before this one, out of `total`; schedules read both. All noise
+    comes from `generator`. `player` says whose objective is wanted, in frameworks where several networks compete.
+    """
+
+    index: Tensor
+    total: int
+    generator: torch.Generator
+    player: str = "model"
+
+
+class Framework(nn.Module):
+    """A model together with the objective that trains it. Subclasses write `loss`.
+
+    Keyword arguments of the subclass go to `super().__init__`, which keeps each as an attribute and in `arguments`, from
+    where `save` writes them. `reconstruction` is "mse" or "bce". `reduction` says how a term's elements become one
+    number: "sum" adds them for each image (as the papers do), "mean" averages them (as the thesis does, Appendix
+    A.2.1); either way the batch is averaged. Between the two, β_mean = β_sum · D / (C·H·W).
+    """
+
+    players = ("model",)
+    learning_rate = 1e-3
+
+    def __init__(self, model: VAE, *, reconstruction: str, reduction: str, **arguments):
+        super().__init__()
+        if reconstruction not in LIKELIHOODS:
+            raise ValueError(f"reconstruction: got {reconstruction!r}; allowed are {', '.join(map(repr, LIKELIHOODS))}.")
+        if reduction not in REDUCTIONS:
+            raise ValueError(f"reduction: got {reduction!r}; allowed are {', '.join(map(repr, REDUCTIONS))}.")
+        self.model, self.likelihood = model, LIKELIHOODS[reconstruction](model)
+        self.arguments = dict(arguments, reconstruction=reconstruction, reduction=reduction)
+        for name, value in self.arguments.items():
+            setattr(self, name, value)
+
+    @abstractmethod
+    def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
+        """The weighted terms of the objective, in the order of the equation; the objective is their sum.
+
+        views: standardised images (V, B, C, H, W).
+        """
+
+    def sample(self, space: FactorSpace, batch_size: int, generator: torch.Generator) -> Tensor:
+        """Which images meet in a batch: indices (V, B). One view, drawn uniformly, unless a framework needs more."""
+        return singles(space, batch_size, generator).unsqueeze(0)
+
+    def parameters_of(self, player: str):
+        """The weights that `player` may change."""
+        return self.get_submodule(player).parameters()
+
+    def reduce(self, elements: Tensor) -> Tensor:
+        """Elements (B, ...) → one number, by the framework's `reduction`."""
+        return elements.sum() / len(elements) if self.reduction == "sum" else elements.mean()
+
+    @torch.no_grad()
+    def encode(self, images) -> Tensor:
+        """The mean representation (B, D) of images (B, C, H, W): uint8 is standardised, float is taken as standardised.
+
+        Images are moved to the model's device. Raises ValueError when they do not have the model's shape.
+        """
+        return self.model.encode(self._observations(images)).mean
+
+    @torch.no_grad()
+    def reconstruct(self, images) -> Tensor:
+        """Images (B, C, H, W) → their reconstructions through the mean representation, pixels in [0, 1]."""
+        return self.generate(self.encode(images))
+
+    @torch.no_grad()
+    def generate(self, latents) -> Tensor:
+        """Latents (B, D) → the decoder's images, pixels in [0, 1]."""
+        latents = torch.as_tensor(latents, dtype=torch.float32, device=self.model.pixel_mean.device)
+        return self.likelihood.pixels(self.model.decode(latents))
+
+    def save(self, path) -> None:
+        """Write weights and configuration to one safetensors file, which `load_framework` reads back."""
+        write_tensors(path, self.state_dict(), self.config)
+
+    @property
+    def config(self) -> dict:
+        """All that is needed to build the framework again, except its weights."""
+        return {"framework": type(self).__name__, "arguments": self.arguments, "model": self.model.config}
+
+    def _observations(self, images) -> Tensor:
+        images = torch.as_tensor(images)
+        if images.ndim != 4 or tuple(images.shape[1:]) != self.model.shape:
+            raise ValueError(f"images: got shape {tuple(images.shape)}; this model takes (B, {', '.join(map(str, self.model.shape))}).")
+        if images.dtype != torch.uint8 and not images.is_floating_point():
+            raise ValueError(f"images: got dtype {images.dtype}; allowed are uint8 (raw) and floats (standardised).")
+        images = images.to(self.model.pixel_mean.device)
+        if images.dtype == torch.uint8:
+            return standardise(images, self.model.pixel_mean, self.model.pixel_std)
+        return images.to(torch.float32)
+
+
+def load_framework(path: str | Path) -> Framework:
+    """The framework that `Framework.save` wrote to `path`, or that a checkpoint of `fit` holds, on the CPU.
+
+    Raises ValueError when the file is not such a framework, FileNotFoundError when there is none.
+    """
+    from course_lib import frameworks  # at call time: the package imports this module first
+
+    tensors, config = read_tensors(path)
+    kind = getattr(frameworks, str(config.get("framework")), None)
+    if kind is None or not {"arguments", "model"} <= config.keys():
+        raise ValueError(f"path: {path} holds no framework of course_lib (its configuration: {config}).")
+    framework = kind(VAE(**config["model"]), **config["arguments"])
+    try:
+        framework.load_state_dict({name: tensor for name, tensor in tensors.items() if not name.startswith(TRAINING)})
+    except RuntimeError as error:
+        raise ValueError(f"path: the weights in {path} do not fit its own configuration: {error}") from error
+    return framework

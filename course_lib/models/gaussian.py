@@ -1,0 +1,30 @@
+"""The distribution that every encoder of the course returns."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class DiagonalGaussian(NamedTuple):
+    """q(z|x) = N(mean, diag exp(log_variance)) for each image: mean and log_variance, both (B, D).
+
+    The encoder outputs the logarithm of the *variance*; reading it as the logarithm of the standard deviation is a
+    classic mistake, so ask for `std` and `variance` by name.
+    """
+
+    mean: Tensor
+    log_variance: Tensor
+
+    @property
+    def variance(self) -> Tensor:
+        return self.log_variance.exp()
+
+    @property
+    def std(self) -> Tensor:
+        return (0.5 * self.log_variance).exp()
+
+    def rsample(self, generator: torch.Generator | None = None) -> Tensor:
+        """One reparameterised sample per image, mean + std · ε with ε ~ N(0, I): (B, D), differentiable in both parts."""
+        noise = torch.empty_like(self.mean).normal_(generator=generator)
+        return self.mean + self.std * noise

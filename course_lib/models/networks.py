@@ -1,0 +1,49 @@
+"""Encoders and decoders: images (B, C, H, W) → statistics (B, 2·D), latents (B, D) → images (B, C, H, W)."""
+
+from collections.abc import Sequence
+from math import prod
+
+import torch
+from torch import Tensor, nn
+
+CHANNELS = (32, 32, 64, 64)  # of the encoder at 64×64, Table A.1 of the thesis; smaller images drop the first layers
+COARSE = 4  # side of the last feature map
+
+
+def conv_networks(shape: tuple[int, int, int], latent_dim: int) -> tuple[nn.Module, nn.Module]:
+    """Encoder and decoder of Table A.1, for square images of 64, 32 or 16 pixels."""
+    layers = {64: 4, 32: 3, 16: 2}
+    if shape[1] != shape[2] or shape[1] not in layers:
+        raise ValueError(f"data: got images of {shape[1]}×{shape[2]} pixels; conv_vae allows 64×64, 32×32 and 16×16.")
+    channels = (shape[0], *CHANNELS[-layers[shape[1]] :])
+    flat = channels[-1] * COARSE**2
+    encoder, decoder = [], []
+    for fine, coarse in zip(channels, channels[1:], strict=False):
+        encoder += [nn.Conv2d(fine, coarse, 4, stride=2, padding=1), nn.ReLU()]
+        decoder = [nn.ReLU(), nn.ConvTranspose2d(coarse, fine, 4, stride=2, padding=1), *decoder]
+    encoder += [nn.Flatten(), nn.Linear(flat, 256), nn.ReLU(), nn.Linear(256, 2 * latent_dim)]
+    unflatten = nn.Unflatten(1, (channels[-1], COARSE, COARSE))
+    decoder = [nn.Linear(latent_dim, 256), nn.ReLU(), nn.Linear(256, flat), unflatten, *decoder]
+    return nn.Sequential(*encoder), nn.Sequential(*decoder)
+
+
+def mlp_networks(shape: tuple[int, int, int], latent_dim: int, hidden: Sequence[int]) -> tuple[nn.Module, nn.Module]:
+    """Fully connected encoder with hidden layers of the given widths, and its mirror image as the decoder."""
+    widths = (prod(shape), *hidden)
+    encoder, decoder = [nn.Flatten()], [nn.Unflatten(1, shape)]
+    for wide, narrow in zip(widths, widths[1:], strict=False):
+        encoder += [nn.Linear(wide, narrow), nn.ReLU()]
+        decoder = [nn.ReLU(), nn.Linear(narrow, wide), *decoder]
+    encoder += [nn.Linear(widths[-1], 2 * latent_dim)]
+    return nn.Sequential(*encoder), nn.Sequential(nn.Linear(latent_dim, widths[-1]), *decoder)
+
+
+@torch.no_grad()
+def initialise(network: nn.Module, generator: torch.Generator) -> None:
+    """PyTorch's default weights, U(−1/√fan_in, 1/√fan_in) for weight and bias alike, drawn from `generator`."""
+    for layer in network.modules():
+        weight: Tensor | None = getattr(layer, "weight", None)
+        if weight is not None:
+            bound = weight[0].numel() ** -0.5
+            weight.uniform_(-bound, bound, generator=generator)
+            layer.bias.uniform_(-bound, bound, generator=generator)

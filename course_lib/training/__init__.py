@@ -1,0 +1,7 @@
+"""Training: `fit`, what it records, and what it can resume from."""
+
+from course_lib.frameworks import Step
+from course_lib.training.fit import fit
+from course_lib.training.history import History
+
+__all__ = ["History", "Step", "fit"]

@@ -1,0 +1,169 @@
+"""The training loop: one for every framework."""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.optim import Adam, Optimizer
+from tqdm.auto import tqdm
+
+from course_lib.data import GridDataset
+from course_lib.frameworks import Framework, Step
+from course_lib.training.checkpoint import Checkpoint
+from course_lib.training.history import History
+from course_lib.training.precision import autocast, is_convolutional
+
+
+def fit(
+    framework: Framework,
+    data: GridDataset,
+    *,
+    steps: int,
+    batch_size: int = 256,
+    learning_rate: float | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    precision: str = "auto",
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int = 1000,
+    log_every: int = 50,
+    budget: float | None = None,
+    callbacks: Iterable[Callable] = (),
+) -> History:
+    """Train `framework` on `data` in place and return what happened.
+
+    Parameters
+    ----------
+    steps : how many steps in all, those done before a resume included.
+    batch_size : how many draws per step; each is one image, or one pair or triplet where the framework wants those.
+    learning_rate : of Adam; None takes the framework's own.
+    seed : of the batches and the noise. The same seed on the same processor type and thread count gives the same weights.
+    device : "auto" (a CUDA GPU if there is one), or any PyTorch device. The framework stays there.
+    precision : "auto", "float32" or "bfloat16" (autocast; the weights stay float32). See `training.precision`.
+    checkpoint : a file that is written every `checkpoint_every` steps and at the end. If it exists, training goes on
+        from it, to the bit as if it had never stopped; if it comes from other settings, nothing is touched.
+    log_every : steps between two records of the history, and between two calls of the callbacks.
+    budget : seconds after which training stops early, its checkpoint written.
+    callbacks : each is called as callback(framework, step) and may return a dict of floats for the history.
+
+    Raises
+    ------
+    ValueError for unusable arguments, OSError for an unwritable checkpoint (tried before the first step),
+    FloatingPointError naming the term and the step when a loss is not finite; the last good checkpoint is kept.
+    """
+    for argument, value, low in (
+        ("steps", steps, 0), ("batch_size", batch_size, 1), ("checkpoint_every", checkpoint_every, 1), ("log_every", log_every, 1),
+    ):  # fmt: skip
+        if not isinstance(value, int) or isinstance(value, bool) or value < low:
+            raise ValueError(f"{argument}: got {value!r}; allowed are integers from {low}.")
+    learning_rate = framework.learning_rate if learning_rate is None else learning_rate
+    if not 0 < learning_rate < math.inf:
+        raise ValueError(f"learning_rate: got {learning_rate!r}; allowed are positive numbers.")
+    if tuple(data.shape) != framework.model.shape:
+        raise ValueError(f"data: its images are {data.shape}, the model was built for {framework.model.shape}.")
+    device = _device(device)
+    framework.to(device, memory_format=torch.channels_last if is_convolutional(framework) else torch.preserve_format)
+    generator = torch.Generator(device).manual_seed(seed)
+    optimisers = {player: _adam(framework.parameters_of(player), learning_rate) for player in framework.players}
+    trainer = Trainer(framework, data, batch_size, steps, generator, optimisers, autocast(framework, device, precision))
+
+    history, store = History(), None
+    if checkpoint is not None:
+        settings = dict(data=repr(data), batch_size=batch_size, learning_rate=learning_rate, seed=seed)
+        store = Checkpoint(checkpoint, framework, optimisers, generator, settings)
+        history = store.restore() if store.path.exists() else history
+        if history.steps > steps:
+            raise ValueError(f"steps: got {steps}; the checkpoint {store.path} already holds {history.steps}.")
+        store.save(history)  # better to learn now that it cannot be written than after an hour
+    _run(trainer, history, store, checkpoint_every, log_every, budget, list(callbacks))
+    return history
+
+
+def _run(trainer, history, store, checkpoint_every, log_every, budget, callbacks) -> None:
+    """Steps until the number or the time is reached, with records, callbacks and checkpoints at their intervals."""
+    started = time.monotonic() - (history.records[-1]["seconds"] if history.records else 0.0)
+    deadline = math.inf if budget is None else time.monotonic() + budget
+    saved = history.steps
+    with tqdm(total=trainer.steps, initial=history.steps, unit="step", leave=False) as bar:
+        while history.steps < trainer.steps and time.monotonic() < deadline:
+            terms = trainer.step(history.steps)
+            done = history.steps + 1
+            logs = done % log_every == 0 or done in (1, trainer.steps)
+            saves = store is not None and done % checkpoint_every == 0
+            if logs or saves or trainer.generator.device.type == "cpu":  # elsewhere, looking stalls the device
+                _check_finite(terms, done, store, saved)
+            history.steps = done
+            bar.update()
+            if logs:
+                values = {name: value.item() for name, value in terms.items()}
+                record = {"step": done, "loss": sum(values.values()), **values, "seconds": time.monotonic() - started}
+                for callback in callbacks:
+                    record |= callback(trainer.framework, done) or {}
+                history.records.append(record)
+                bar.set_postfix(loss=f"{record['loss']:.4g}")
+            if saves:
+                store.save(history)
+                saved = done
+    if store is not None and saved != history.steps:
+        store.save(history)
+
+
+@dataclass
+class Trainer:
+    """One training step, and all that it needs."""
+
+    framework: Framework
+    data: GridDataset
+    batch_size: int
+    steps: int
+    generator: torch.Generator
+    optimisers: dict[str, Optimizer]
+    autocast: AbstractContextManager
+
+    def step(self, index: int) -> dict[str, Tensor]:
+        """Draw a batch and let each player take one step on it; returns the weighted terms, detached."""
+        views = self.data.observations(self.framework.sample(self.data.space, self.batch_size, self.generator))
+        logged = {}
+        for player, optimiser in self.optimisers.items():
+            step = Step(torch.tensor(index, device=views.device), self.steps, self.generator, player)
+            with self.autocast:
+                terms = self.framework.loss(views, step)
+            optimiser.zero_grad(set_to_none=True)
+            weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+            sum(terms.values()).backward(inputs=weights)  # no player's loss reaches another's weights
+            optimiser.step()
+            logged |= {name: term.detach() for name, term in terms.items()}
+        return logged
+
+
+def _adam(parameters, learning_rate: float) -> Adam:
+    """Adam with its state already made, so that a checkpoint has somewhere to be restored to."""
+    optimiser = Adam(parameters, lr=learning_rate, fused=True)
+    for weight in optimiser.param_groups[0]["params"]:
+        state = optimiser.state[weight]
+        state["step"] = torch.zeros((), dtype=torch.float32, device=weight.device)
+        state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(weight), torch.zeros_like(weight)
+    return optimiser
+
+
+def _device(device: str | torch.device) -> torch.device:
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device: got {device!r}, which is not available here: {error}") from error
+
+
+def _check_finite(terms: dict[str, Tensor], step: int, store: Checkpoint | None, saved: int) -> None:
+    bad = next((name for name, term in terms.items() if not math.isfinite(term.item())), None)
+    if bad is not None:
+        kept = f" The checkpoint of step {saved} in {store.path} is kept." if store is not None else ""
+        raise FloatingPointError(
+            f"The term {bad!r} is {terms[bad].item()} at step {step}. Try a lower learning_rate, or precision='float32'.{kept}"
+        )

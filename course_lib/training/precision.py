@@ -1,0 +1,35 @@
+"""Which floating-point format the networks run in."""
+
+from contextlib import nullcontext
+
+import torch
+from torch import nn
+
+PRECISIONS = ("auto", "float32", "bfloat16")
+
+
+def autocast(network: nn.Module, device: torch.device, precision: str):
+    """A context for the forward pass: bfloat16 autocast, or nothing.
+
+    "auto" takes bfloat16 for convolutional networks where the device multiplies in it; small fully connected networks
+    gain nothing from it on a CPU. Losses stay in float32 either way, since models return float32.
+    """
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision: got {precision!r}; allowed are {', '.join(map(repr, PRECISIONS))}.")
+    if precision == "auto":
+        precision = "bfloat16" if is_convolutional(network) and multiplies_bfloat16(device) else "float32"
+    return torch.autocast(device.type, torch.bfloat16) if precision == "bfloat16" else nullcontext()
+
+
+def is_convolutional(network: nn.Module) -> bool:
+    return any(isinstance(layer, nn.Conv2d) for layer in network.modules())
+
+
+def multiplies_bfloat16(device: torch.device) -> bool:
+    """Whether the device has bfloat16 units: GPUs since Ampere, CPUs with AVX512-BF16 or AMX."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type != "cpu":
+        return False
+    probes = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # private, so absent in some releases of PyTorch
+    return any(getattr(torch.cpu, probe, bool)() for probe in probes)

@@ -1,0 +1,17 @@
+"""Figures of a training."""
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from course_lib.training import History
+
+
+def training_curves(history: History, *, unit: str = "per image") -> Figure:
+    """One panel per term of the objective, as it was weighted, over the training steps."""
+    frame = history.to_frame().drop(columns="seconds")
+    figure, axes = plt.subplots(1, len(frame.columns), figsize=(2.6 * len(frame.columns), 2.4), layout="constrained", squeeze=False)
+    for place, (axis, name) in enumerate(zip(axes[0], frame.columns, strict=True)):
+        axis.plot(frame.index, frame[name], color=f"C{place}")
+        axis.set(title=name.replace("_", " "), xlabel="step")
+    axes[0, 0].set_ylabel(unit)
+    return figure

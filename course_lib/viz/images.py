@@ -1,0 +1,93 @@
+"""Figures made of images: what the data looks like, what a model reconstructs, what each latent does."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from course_lib.data import GridDataset
+from course_lib.frameworks import Framework
+from course_lib.losses import kl_to_standard_normal
+
+
+def to_rgb(images) -> np.ndarray:
+    """Images (..., C, H, W), uint8 or float in [0, 1], with 1 to 3 channels → float (..., H, W, 3) in [0, 1].
+
+    One channel becomes grey; of two channels the first is red and the second green.
+    """
+    images = torch.as_tensor(images).detach().cpu()
+    images = images.float() / 255 if images.dtype == torch.uint8 else images.float()
+    channels = images.shape[-3]
+    if channels not in (1, 2, 3):
+        raise ValueError(f"images: got {channels} channels; 1, 2 or 3 can be shown.")
+    if channels == 1:
+        images = images.expand(*images.shape[:-3], 3, *images.shape[-2:])
+    elif channels == 2:
+        images = torch.cat([images, torch.zeros_like(images[..., :1, :, :])], dim=-3)
+    return images.movedim(-3, -1).clamp(0, 1).numpy()
+
+
+def image_rows(rows, labels, *, columns=None, title: str | None = None, size: float = 0.8) -> Figure:
+    """Rows of images, (R, N, C, H, W) or a list of R tensors (N, C, H, W), each with a label on its left.
+
+    columns : N headings, optional. size : inches per image.
+    """
+    rows = [to_rgb(row) for row in rows]
+    count = max(len(row) for row in rows)
+    figure, axes = plt.subplots(len(rows), count, figsize=(size * count + 1.2, size * len(rows) + 0.4), squeeze=False)
+    for line, row, label in zip(axes, rows, labels, strict=True):
+        for axis in line:
+            axis.set(xticks=[], yticks=[])
+            axis.spines[:].set_visible(False)
+        for axis, image in zip(line, row, strict=False):
+            axis.imshow(image)
+        line[0].set_ylabel(label, rotation=0, ha="right", va="center")
+    for axis, heading in zip(axes[0], columns or [], strict=False):
+        axis.set_title(heading, loc="center", fontsize=9)
+    figure.subplots_adjust(wspace=0.06, hspace=0.06)
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def factor_traversals(data: GridDataset, index: int = 0, *, columns: int = 8) -> Figure:
+    """One row per ground-truth factor of `data`: all else stays as in the image at `index`. At most `columns` values each."""
+    rows = []
+    for factor in range(len(data.space.sizes)):
+        points = data.space.traversal(factor, index)
+        chosen = torch.linspace(0, len(points) - 1, min(columns, len(points))).round().long()
+        rows.append(data.images(points[chosen]))
+    return image_rows(rows, data.space.names)
+
+
+def reconstructions(framework: Framework, data: GridDataset, index) -> Figure:
+    """The images at `index` (B,) above what the framework makes of them through the mean representation."""
+    images = data.images(index)
+    return image_rows([images, framework.reconstruct(images)], ["data", "reconstruction"])
+
+
+def latent_traversals(framework: Framework, data: GridDataset, index: int = 0, *, span: float = 2.0, columns: int = 7) -> Figure:
+    """One row per latent: it moves from −span to +span (in standard deviations of the prior), the others stay.
+
+    The others stay at the mean representation of the image at `index`. Rows are sorted by the latent's mean KL (nats) on
+    1,000 images, given at the left: a latent near 0 nats carries nothing, and its row does not move.
+    """
+    sample = torch.randint(len(data), (1000,), generator=torch.Generator().manual_seed(0))
+    cost = _mean_kl(framework, data, sample)
+    values = torch.linspace(-span, span, columns)
+    order = cost.argsort(descending=True)
+    start = framework.encode(data.images([index])).cpu()
+    latents = start.repeat(len(order), columns, 1)  # (rows, columns, D)
+    for row, latent in enumerate(order):
+        latents[row, :, latent] = values
+    images = framework.generate(latents.flatten(0, 1)).unflatten(0, (len(order), columns))
+    labels = [f"$z_{{{latent}}}$  {cost[latent]:.1f} nats" for latent in order]
+    return image_rows(images, labels, columns=[f"{value:+.1f}".replace("-0.0", "0.0").replace("+0.0", "0.0") for value in values])
+
+
+@torch.no_grad()
+def _mean_kl(framework: Framework, data: GridDataset, index: Tensor) -> Tensor:
+    """Mean over images of each latent's KL to the prior, in nats: (D,) on the CPU."""
+    device = framework.model.pixel_mean.device
+    return kl_to_standard_normal(framework.model.encode(data.observations(index.to(device)))).mean(0).cpu()

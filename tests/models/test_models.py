@@ -1,0 +1,99 @@
+"""The networks: Table A.1 layer by layer, initial weights that depend on the seed alone, the Gaussian's moments."""
+
+import pytest
+import torch
+from torch import nn
+
+from course_lib.data import XYSquares
+from course_lib.models import DiagonalGaussian, conv_vae, mlp_vae
+
+SMALL = XYSquares(2, 2, squares=2, image_size=16)
+
+
+def shapes_through(network, batch):
+    """The output shape of each convolution and linear layer."""
+    shapes = []
+    for layer in network:
+        batch = layer(batch)
+        if isinstance(layer, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
+            shapes.append(tuple(batch.shape[1:]))
+    return shapes
+
+
+def test_conv_vae_is_table_a1():
+    model = conv_vae(XYSquares(), latent_dim=9)
+    assert shapes_through(model.encoder, torch.zeros(1, 3, 64, 64)) == [
+        (32, 32, 32), (32, 16, 16), (64, 8, 8), (64, 4, 4), (256,), (18,),
+    ]  # fmt: skip
+    assert shapes_through(model.decoder, torch.zeros(1, 9)) == [
+        (256,), (1024,), (64, 8, 8), (32, 16, 16), (32, 32, 32), (3, 64, 64),
+    ]  # fmt: skip
+    convolutions = [layer for layer in model.modules() if isinstance(layer, (nn.Conv2d, nn.ConvTranspose2d))]
+    assert all(layer.kernel_size == (4, 4) and layer.stride == (2, 2) for layer in convolutions)
+    assert isinstance(model.decoder[-1], nn.ConvTranspose2d), "the output has no activation"
+    activations = sum(isinstance(layer, nn.ReLU) for layer in model.modules())
+    assert activations == 5 + 5
+
+
+@pytest.mark.parametrize("build", [conv_vae, mlp_vae])
+@pytest.mark.parametrize("data", [SMALL, XYSquares(4, 4, squares=1, image_size=32), XYSquares()], ids=["16", "32", "64"])
+def test_encode_and_decode_shapes(build, data):
+    model = build(data, latent_dim=5)
+    posterior = model.encode(data.observations([0, 1, 2]))
+    assert posterior.mean.shape == posterior.log_variance.shape == (3, 5)
+    assert model.decode(posterior.mean).shape == (3, *data.shape)
+
+
+@pytest.mark.parametrize("build", [conv_vae, mlp_vae])
+def test_weights_depend_on_the_seed_alone(build):
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    first = build(SMALL, seed=3)
+    assert torch.equal(torch.get_rng_state(), before), "building a model must not touch the global generator"
+    torch.manual_seed(1)
+    again, other = build(SMALL, seed=3), build(SMALL, seed=4)
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), again.parameters(), strict=True))
+    assert not any(torch.equal(a, b) for a, b in zip(first.parameters(), other.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("layer", [nn.Linear(300, 200), nn.Conv2d(8, 64, 4), nn.ConvTranspose2d(64, 8, 4)])
+def test_initial_weights_have_pytorch_s_law(layer):
+    from course_lib.models.networks import initialise
+
+    bound, expected = layer.weight.abs().max(), layer.weight.std()
+    initialise(layer, torch.Generator().manual_seed(0))
+    torch.testing.assert_close(layer.weight.abs().max(), bound, rtol=1e-2, atol=0)
+    torch.testing.assert_close(layer.weight.std(), expected, rtol=3e-2, atol=0)
+
+
+def test_pixel_statistics_travel_with_the_weights():
+    model = conv_vae(SMALL)
+    torch.testing.assert_close(model.state_dict()["pixel_std"], torch.tensor(SMALL.std))
+    torch.testing.assert_close(model.state_dict()["pixel_mean"], torch.tensor(SMALL.mean))
+
+
+def test_samples_have_the_gaussian_s_moments():
+    mean, variance = torch.tensor([[1.0, -2.0]]), torch.tensor([[0.25, 9.0]])
+    posterior = DiagonalGaussian(mean.expand(200_000, 2), variance.log().expand(200_000, 2))
+    samples = posterior.rsample(torch.Generator().manual_seed(0))
+    torch.testing.assert_close(samples.mean(0), mean[0], rtol=0.02, atol=0.02)
+    torch.testing.assert_close(samples.var(0), variance[0], rtol=0.02, atol=0)
+    assert samples.T.corrcoef()[0, 1].abs() < 0.01
+    torch.testing.assert_close(posterior.std[0], variance[0].sqrt())
+    torch.testing.assert_close(posterior.variance[0], variance[0])
+
+
+def test_samples_are_differentiable_in_mean_and_log_variance():
+    mean = torch.zeros(4, 2, requires_grad=True)
+    log_variance = torch.full((4, 2), -1.0, requires_grad=True)
+    samples = DiagonalGaussian(mean, log_variance).rsample(torch.Generator().manual_seed(0))
+    samples.sum().backward()
+    torch.testing.assert_close(mean.grad, torch.ones(4, 2))
+    torch.testing.assert_close(log_variance.grad, 0.5 * samples.detach())  # d(σε)/d log σ² = σε/2, and the mean is 0
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="latent_dim: got 0"):
+        mlp_vae(SMALL, 0)
+    with pytest.raises(ValueError, match="data: got images of 24×24 pixels; conv_vae allows 64×64, 32×32 and 16×16"):
+        conv_vae(XYSquares(2, 2, image_size=24))

@@ -1,0 +1,85 @@
+"""Every stored chapter: it runs wherever the wheel is installed, and what it stores is fit for a book."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+import build_wheel
+import notebook_io
+import notebook_rules
+
+CHAPTERS = notebook_io.chapters()
+SECONDS_PER_CELL = 120
+# Appended to the copy that is run: whatever the chapter imported must have come from the wheel, not from a checkout.
+IMPORTED_FROM_WHEEL = """
+import pathlib, sys
+modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "course_lib"]
+files = [pathlib.Path(module.__file__) for module in modules]
+assert files and all(file.is_relative_to({target!r}) for file in files), files
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder that holds course_lib as the wheel has it, and nothing else."""
+    folder = tmp_path_factory.mktemp("wheel")
+    return build_wheel.install(build_wheel.build(folder), folder / "installed")
+
+
+def run(notebook, folder, installed):
+    """Run a notebook under nbval in an empty folder, the wheel ahead of the checkout; stop at the first bad cell."""
+    notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
+    nbformat.write(notebook, folder / "chapter.ipynb")
+    (folder / "pytest.ini").write_text("[pytest]\n")  # or the course's own settings would be found, or those above
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += ["-c", "pytest.ini", "--nbval-lax", "--nbval-current-env"]
+    command += [f"--nbval-cell-timeout={SECONDS_PER_CELL}", "chapter.ipynb"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= {"PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_there_are_chapters():
+    assert CHAPTERS
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
+    done = run(notebook_io.read(path), tmp_path, installed)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("rule", notebook_rules.RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_stored_form(path, rule):
+    assert rule(notebook_io.read(path)) == []
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_is_in_the_form_that_the_tools_write(path):
+    """Otherwise the next `make chapters` or `make publish` changes lines that nobody meant to change."""
+    assert path.read_text(encoding="utf-8") == nbformat.writes(notebook_io.read(path)) + "\n"
+
+
+@pytest.mark.parametrize("where", ["first", "last"])
+def test_a_cell_that_raises_is_found(where, tmp_path, installed):
+    notebook = notebook_io.read(CHAPTERS[0])
+    del notebook.cells[3:]  # its title and set-up cell are enough here
+    place = 0 if where == "first" else len(notebook.cells)
+    notebook.cells.insert(place, nbformat.v4.new_code_cell("raise ArithmeticError('planted')"))
+    done = run(notebook, tmp_path, installed)
+    assert done.returncode == 1 and "ArithmeticError" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_library_from_elsewhere_is_found(tmp_path, installed):
+    """The check of where course_lib came from can fail: here the wheel's folder is not on the path."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import course_lib")])
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(installed, elsewhere)
+    notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
+    done = run(notebook, tmp_path, elsewhere)
+    assert done.returncode == 1 and "AssertionError" in done.stdout, done.stdout + done.stderr

@@ -1,0 +1,63 @@
+"""`make chapters`: a good run is stored in a form that a second run repeats; a bad one leaves the file as it was."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+import chapters
+import notebook_io
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """Write a notebook with these code cells, under one heading, and return its path."""
+
+    def write(*sources):
+        cells = [new_markdown_cell("# The ELBO, twice"), *map(new_code_cell, sources)]
+        path = tmp_path / "02_vae.ipynb"
+        notebook_io.write(path, nbformat.v4.new_notebook(cells=cells))
+        return path
+
+    return write
+
+
+def test_a_good_run_is_stored_and_repeats_itself(stored, tmp_path):
+    path = stored("x = 1\nprint(x)\nprint(x)", "import os\nos.listdir()")
+    assert chapters.renew(path) == []
+    first = path.read_bytes()
+    notebook = notebook_io.read(path)
+    assert [cell.id for cell in notebook.cells] == [f"the-elbo-twice-{number}" for number in (1, 2, 3)]
+    assert [cell.execution_count for cell in notebook.cells[1:]] == [1, 2]
+    assert notebook.cells[1].outputs[0].text == "1\n1\n"
+    assert notebook.cells[2].outputs[0].data["text/plain"] == "['02_vae.ipynb']"  # the working directory is its folder
+    assert notebook.metadata.language_info == {"name": "python"}
+    assert chapters.renew(path) == [] and path.read_bytes() == first
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("raise ArithmeticError('planted')", "cell 3 (the-elbo-twice-3): ArithmeticError: planted"),
+        ("import os\nos._exit(1)", "cell 3 (the-elbo-twice-3): DeadKernelError: Kernel died"),
+        ("import warnings\nwarnings.warn('old')", "cell 3 (the-elbo-twice-3): output on stderr: "),
+        ("print('/home/somebody/x')", "cell 3 (the-elbo-twice-3): an absolute path in the output"),
+    ],
+)
+def test_a_bad_run_leaves_the_file_as_it_was(stored, tmp_path, source, fault):
+    path = stored("1 + 1", source)
+    before = path.read_bytes()
+    found = chapters.renew(path)
+    assert found and found[0].startswith(fault)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_ids_that_people_gave_stay():
+    cells = [new_markdown_cell("## One"), new_code_cell("1"), new_markdown_cell("## Two"), new_code_cell("2")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook.cells[1]["id"] = "key-figure"
+    notebook.cells[2]["id"] = "one-1"
+    chapters.name_cells(notebook)
+    assert [cell.id for cell in notebook.cells] == ["one-2", "key-figure", "one-1", "two-1"]
+    nbformat.validate(notebook)

@@ -1,0 +1,83 @@
+"""Figures show what they say: the right images in the right cells."""
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+
+from course_lib import viz
+from course_lib.data import XYSquares
+from course_lib.frameworks import BetaVAE
+from course_lib.models import mlp_vae
+from course_lib.training import fit
+
+DATA = XYSquares(2, 2, squares=2, image_size=16)
+
+
+@pytest.fixture(autouse=True)
+def figures():
+    matplotlib.use("Agg")
+    yield
+    plt.close("all")
+
+
+def cells(figure):
+    return [axis.images[0].get_array() for axis in figure.axes if axis.images]
+
+
+def test_channels_become_colours():
+    one, two, three = (torch.full((count, 2, 2), 255, dtype=torch.uint8) for count in (1, 2, 3))
+    assert viz.to_rgb(one)[0, 0].tolist() == [1, 1, 1]
+    assert viz.to_rgb(two)[0, 0].tolist() == [1, 1, 0]
+    assert viz.to_rgb(three)[0, 0].tolist() == [1, 1, 1]
+    with pytest.raises(ValueError, match="images: got 4 channels"):
+        viz.to_rgb(torch.zeros(4, 2, 2))
+
+
+def test_factor_traversals_show_each_factor_in_order():
+    figure = viz.factor_traversals(DATA, 77)
+    shown = cells(figure)
+    assert len(shown) == 4 * 8
+    expected = viz.to_rgb(DATA.images(DATA.space.traversal("y_R", 77)))
+    np.testing.assert_array_equal(shown[8:16], expected)
+
+
+def test_reconstructions_stand_below_their_images():
+    framework = BetaVAE(mlp_vae(DATA, 3))
+    shown = cells(viz.reconstructions(framework, DATA, [1, 2, 3]))
+    np.testing.assert_array_equal(shown[:3], viz.to_rgb(DATA.images([1, 2, 3])))
+    np.testing.assert_allclose(shown[3:], viz.to_rgb(framework.reconstruct(DATA.images([1, 2, 3]))), atol=1e-6)
+
+
+def test_latent_traversals_move_one_latent_and_sort_by_kl():
+    framework = BetaVAE(mlp_vae(DATA, 3))
+    with torch.no_grad():
+        framework.model.encoder[-1].bias[1] += 10.0  # the mean of latent 1: by far the largest KL
+    figure = viz.latent_traversals(framework, DATA, 5, span=2.0, columns=5)
+    assert figure.axes[0].get_ylabel().startswith("$z_{1}$")
+    latents = framework.encode(DATA.images([5])).repeat(5, 1)
+    latents[:, 1] = torch.linspace(-2, 2, 5)
+    np.testing.assert_allclose(cells(figure)[:5], viz.to_rgb(framework.generate(latents)), atol=1e-5)
+
+
+def test_training_curves_have_a_panel_per_term():
+    history = fit(BetaVAE(mlp_vae(DATA, 3)), DATA, steps=20, batch_size=8, log_every=5, device="cpu")
+    figure = viz.training_curves(history)
+    assert [axis.get_title(loc="left") or axis.get_title() for axis in figure.axes] == ["loss", "reconstruction", "kl"]
+    np.testing.assert_array_equal(figure.axes[2].lines[0].get_ydata(), history.to_frame().kl)
+
+
+def contrast(first, second):
+    """WCAG 2 contrast ratio of two colours."""
+
+    def luminance(colour):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in matplotlib.colors.to_rgb(colour)]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_ink_is_readable_on_paper():
+    assert contrast(viz.INK, viz.PAPER) > 7

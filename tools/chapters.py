@@ -1,0 +1,104 @@
+"""Execute chapters in a fresh kernel and store their outputs: `make chapters`, or one: `make chapters CHAPTER=02_vae`.
+
+A stored notebook depends on its code only: no timings, no random cell ids, no versions of one computer. A chapter that
+raises, warns or prints an absolute path is refused, and the file stays as it was.
+"""
+
+import argparse
+import itertools
+import os
+import re
+import sys
+from pathlib import Path
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellControlSignal, DeadKernelError
+
+import notebook_io
+import notebook_rules
+
+SECONDS_PER_CELL = 600
+RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8}|[0-9a-f]{32}")
+VOLATILE = ("execution", "ExecuteTime", "collapsed", "scrolled", "trusted", "colab", "id", "outputId")
+
+
+def name_cells(notebook) -> None:
+    """Give a cell without an id, or with a random one, a name after the heading above it; other ids stay."""
+    random = [cell for cell in notebook.cells if RANDOM_ID.fullmatch(cell.get("id", "0" * 8))]
+    taken = {cell.id for cell in notebook.cells if "id" in cell}
+    heading = "start"
+    for cell in notebook.cells:
+        title = re.match(r"#+ +(.+)", cell.source) if cell.cell_type == "markdown" else None
+        if title:
+            heading = re.sub(r"[^a-z0-9]+", "-", title[1].lower()).strip("-")[:40] or heading
+        if any(cell is other for other in random):
+            names = (f"{heading}-{number}" for number in itertools.count(1))
+            cell["id"] = next(name for name in names if name not in taken)
+            taken.add(cell.id)
+
+
+def tidy(notebook) -> None:
+    """Drop what differs from one computer or one run to the next."""
+    notebook.nbformat_minor = max(notebook.nbformat_minor, 5)
+    notebook.metadata["kernelspec"] = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook.metadata["language_info"] = {"name": "python"}
+    name_cells(notebook)
+    for cell in notebook.cells:
+        for key in VOLATILE:
+            cell.metadata.pop(key, None)
+
+
+def execute(notebook, folder: Path) -> list[str]:
+    """Run every cell in a fresh kernel whose working directory is `folder`; return the faults."""
+    reached = {}
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        timeout=SECONDS_PER_CELL,
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(folder)}},
+        on_cell_start=lambda cell, cell_index: reached.update(cell=cell),
+    )
+    try:
+        client.execute()
+    except (CellControlSignal, DeadKernelError) as error:  # a cell that raised, took too long or killed the kernel
+        name = getattr(error, "ename", type(error).__name__)
+        message = getattr(error, "evalue", str(error))
+        return [f"{notebook_rules.place_of(notebook, reached['cell'])}: {name}: {message}"]
+    return notebook_rules.output_faults(notebook)
+
+
+def renew(path: Path) -> list[str]:
+    """Execute one chapter and store it; on a fault store nothing and return one sentence for each."""
+    notebook = notebook_io.read(path)
+    tidy(notebook)
+    faults = execute(notebook, path.parent)
+    if not faults:
+        tidy(notebook)  # once more: the kernel has written its version into the metadata
+        notebook_io.write(path, notebook)
+    return faults
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("chapter", nargs="*", help="names such as 02_vae; without any, all chapters in order")
+    arguments = parser.parse_args()
+    known = {path.stem: path for path in notebook_io.chapters()}
+    unknown = [name for name in arguments.chapter if name not in known]
+    if unknown:
+        print(f"CHAPTER: got {', '.join(unknown)}; there are {', '.join(known) or 'no chapters'}.", file=sys.stderr)
+        return 1
+    os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")  # inherited by the kernels
+    failed = False
+    for name in arguments.chapter or known:
+        print(f"chapters/{name}.ipynb …", flush=True)
+        faults = renew(known[name])
+        for fault in faults:
+            print(f"chapters/{name}.ipynb, {fault}", file=sys.stderr)
+        failed |= bool(faults)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

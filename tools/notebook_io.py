@@ -1,0 +1,34 @@
+"""Where the notebooks are, and how they are read and written: in one form, so that a tool changes only what it must."""
+
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def chapters(root: Path = ROOT) -> list[Path]:
+    """The chapters in reading order: their file names start with their number."""
+    return sorted((root / "chapters").glob("*.ipynb"))
+
+
+def notebooks(root: Path = ROOT) -> list[Path]:
+    """Every notebook that a reader may open by itself: chapters, exercises and their solutions."""
+    exercises = (path for path in (root / "exercises").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+    return chapters(root) + sorted(exercises)
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def write(path: Path, notebook: nbformat.NotebookNode) -> None:
+    """Replace the notebook in one step: an interruption leaves the old one or the new one, never a half."""
+    nbformat.validate(notebook)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]

@@ -1,0 +1,178 @@
+"""What is asked of every stored chapter. Each function returns one sentence for each fault; an empty list is a pass."""
+
+import ast
+import json
+import pkgutil
+import re
+import statistics
+import sys
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+import notebook_io
+import publish
+
+MEDIAN_LINES, MOST_LINES, LONGEST_LINES = 8, 20, 30  # of code cells: median, 90th percentile, maximum
+LIBRARY = "course_lib"
+ABSOLUTE_PATH = re.compile(
+    r"(?<![\w.:/<-])/(?:home|root|tmp|usr|opt|var|etc|mnt|srv|private|Users|Volumes|content|kaggle|work\w*)/"
+    r"|\b[A-Za-z]:\\\w|\bfile:///"
+)
+PROGRESS = re.compile(r"\r|\d%\|| ?it/s\b|\bs/it\b")
+MEMORY_ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
+PATH_LIKE = re.compile(r"^\S*$|\.(?:png|jpe?g|svg|gif)\b|(?:^|\s)\.{0,2}/\w")
+
+
+def place_of(notebook, cell) -> str:
+    """How a fault names a cell: its place among all cells, counted from 1, and its id."""
+    place = next(place for place, other in enumerate(notebook.cells, 1) if other is cell)
+    return f"cell {place} ({cell.get('id', 'no id')})"
+
+
+def _texts(output) -> list[str]:
+    """What a reader can read in an output; encoded pictures are left out."""
+    if output.output_type == "stream":
+        return [output.text]
+    if output.output_type == "error":
+        return ["\n".join(output.traceback)]
+    shown = (value for mime, value in output.data.items() if mime == "image/svg+xml" or not mime.startswith("image/"))
+    return [value if isinstance(value, str) else json.dumps(value) for value in shown]
+
+
+def output_faults(notebook) -> list[str]:
+    """Outputs that do not belong in a book: errors, warnings, one computer's paths, progress bars, memory addresses."""
+    here = (str(notebook_io.ROOT), sys.prefix)
+    found = []
+    for cell in notebook_io.code_cells(notebook):
+        for output in cell.outputs:
+            place = place_of(notebook, cell)
+            if output.output_type == "error":
+                found.append(f"{place}: the output is an error, {output.ename}: {output.evalue}")
+            if output.get("name") == "stderr":
+                found.append(f"{place}: output on stderr: {output.text.strip()[:200]}")
+            for text in _texts(output):
+                if ABSOLUTE_PATH.search(text) or any(path in text for path in here):
+                    found.append(f"{place}: an absolute path in the output")
+                if PROGRESS.search(text):
+                    found.append(f"{place}: a progress bar in the output")
+                if MEMORY_ADDRESS.search(text):
+                    found.append(f"{place}: a memory address in the output; end the cell's last line with a semicolon")
+    return found
+
+
+def stored_faults(notebook) -> list[str]:
+    """A notebook that was not executed from top to bottom in one fresh kernel, or that stores no output at all."""
+    cells = [cell for cell in notebook_io.code_cells(notebook) if cell.source.strip()]
+    found = []
+    if not any(cell.outputs for cell in cells):
+        found.append("no outputs are stored")
+    if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
+        found.append("the execution counts are not 1, 2, 3, … in order")
+    return found
+
+
+def alt_faults(notebook) -> list[str]:
+    """Pictures without words: MyST-NB takes them from the cell's metadata, and the file's path where there are none."""
+    found = []
+    for cell in notebook_io.code_cells(notebook):
+        mimes = {mime for output in cell.outputs for mime in output.get("data", {})}
+        if not any(mime.startswith("image/") for mime in mimes):
+            continue
+        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+        if not isinstance(alt, str) or not alt.strip():
+            found.append(f"{place_of(notebook, cell)}: a picture without alt text in the metadata mystnb.image.alt")
+        elif PATH_LIKE.search(alt.strip()):
+            found.append(f"{place_of(notebook, cell)}: the alt text {alt!r} does not describe the picture")
+    return found
+
+
+def length_faults(notebook) -> list[str]:
+    """Code cells longer than a reader takes in at a glance; blank lines do not count."""
+    lines = {}
+    for cell in notebook_io.code_cells(notebook):
+        lines[place_of(notebook, cell)] = sum(bool(line.strip()) for line in cell.source.splitlines())
+    if len(lines) < 2:
+        return []
+    found = [f"{place}: {n} lines, more than {LONGEST_LINES}" for place, n in lines.items() if n > LONGEST_LINES]
+    median, most = statistics.median(lines.values()), statistics.quantiles(lines.values(), n=10, method="inclusive")[-1]
+    if median > MEDIAN_LINES:
+        found.append(f"the median code cell has {median:g} lines, more than {MEDIAN_LINES}")
+    if most > MOST_LINES:
+        found.append(f"the 90th percentile of the code cells is {most:g} lines, more than {MOST_LINES}")
+    return found
+
+
+def setup_faults(notebook) -> list[str]:
+    """A notebook that does not begin with its title and, as the first code, the set-up cell."""
+    found = []
+    if notebook.cells[0].cell_type != "markdown" or not notebook.cells[0].source.startswith("# "):
+        found.append("the first cell is not the title")
+    if publish.setup_cell(notebook) is None:
+        found.append(f"the first code cell is not tagged {publish.SETUP_TAG!r}")
+    return found
+
+
+def _imports(tree: ast.AST) -> dict[str, str]:
+    """Local name -> dotted name, for everything that the code imports from the library."""
+    bound = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == LIBRARY:
+            bound |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names if name.name != "*"}
+        elif isinstance(node, ast.Import):
+            for name in node.names:
+                if name.name.split(".")[0] == LIBRARY:
+                    bound[name.asname or name.name] = name.name
+                    if not name.asname:
+                        bound[LIBRARY] = LIBRARY
+    return bound
+
+
+def _attributes(tree: ast.AST, bound: dict[str, str]) -> set[str]:
+    """The dotted names of the chains of attributes, each in full, that start at an imported name."""
+    found, inner = set(), set()
+    for node in ast.walk(tree):  # from the outside in
+        if isinstance(node, ast.Attribute):
+            inner.add(node.value)
+        if node in inner:
+            continue
+        chain = []
+        while isinstance(node, ast.Attribute):
+            chain.insert(0, node.attr)
+            node = node.value
+        if chain and isinstance(node, ast.Name) and node.id in bound:
+            found.add(".".join([bound[node.id], *chain]))
+    return found
+
+
+def _rebound(tree: ast.AST) -> set[str]:
+    """Names that the notebook itself defines: they no longer mean what was imported."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {node.name for node in ast.walk(tree) if isinstance(node, kinds)} | {
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def name_faults(notebook) -> list[str]:
+    """Names of the library, in code or in the text, that do not exist."""
+    transform = TransformerManager().transform_cell  # turns magics such as %pip into Python
+    trees = {place_of(notebook, cell): ast.parse(transform(cell.source)) for cell in notebook_io.code_cells(notebook)}
+    rebound = set().union(*map(_rebound, trees.values()))
+    used, bound = {}, {}
+    for place, tree in trees.items():
+        imported = _imports(tree)
+        bound |= imported
+        known = {name: dotted for name, dotted in bound.items() if name not in rebound}
+        used |= dict.fromkeys([*imported.values(), *_attributes(tree, known)], place)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            used |= dict.fromkeys(re.findall(rf"\b{LIBRARY}(?:\.[A-Za-z_]\w*)+", cell.source), place_of(notebook, cell))
+    found = []
+    for dotted, place in used.items():
+        try:
+            pkgutil.resolve_name(dotted)
+        except (ImportError, AttributeError):
+            found.append(f"{place}: {dotted} does not exist")
+    return found
+
+
+RULES = (setup_faults, stored_faults, output_faults, alt_faults, length_faults, name_faults)

@@ -44,8 +44,8 @@ chapters: $(STAMP)  ## execute the chapters and store their outputs; one with CH
 publish: $(STAMP)  ## write the repository's address where it is needed: URL=https://github.com/owner/name
 	@$(BIN)/python tools/publish.py '$(URL)'
 
-bench: $(STAMP)  ## measure training and rendering speed on this computer
-	@$(BIN)/python -m course_lib.training.benchmark
+bench: $(STAMP)  ## measure the speed of training and of drawing images on this computer
+	@for script in benchmarks/*.py; do echo "$$script"; $(BIN)/python "$$script" || exit 1; done
 
 clean:  ## remove what was built; .venv stays
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache

@@ -9,6 +9,8 @@ from math import prod
 import torch
 from torch import Tensor
 
+from course_lib.arguments import integer_tensor
+
 
 class FactorSpace:
     """The product of F finite factors, listed in C order: the last factor varies fastest.
@@ -51,7 +53,7 @@ class FactorSpace:
 
         Values are checked on the CPU; on a GPU, where a check would stall the stream, they are trusted.
         """
-        factors = integers(factors, "factors")
+        factors = integer_tensor(factors, "factors")
         if factors.ndim == 0 or factors.shape[-1] != len(self.sizes):
             raise ValueError(
                 f"factors: got shape {tuple(factors.shape)}; the last axis must hold {len(self.sizes)} values "
@@ -93,19 +95,8 @@ class FactorSpace:
 
     def checked(self, index) -> Tensor:
         """`index` as int64, after checking that it is integer and, on the CPU, in range."""
-        index = integers(index, "index")
+        index = integer_tensor(index, "index")
         if index.device.type == "cpu" and index.numel() and (index.min() < 0 or index.max() >= len(self)):
-            raise ValueError(
-                f"index: got values from {index.min().item()} to {index.max().item()}; allowed are 0 to {len(self) - 1}."
-            )
+            low, high = index.min().item(), index.max().item()
+            raise ValueError(f"index: got values from {low} to {high}; allowed are 0 to {len(self) - 1}.")
         return index
-
-
-def integers(values, argument: str) -> Tensor:
-    """`values` (tensor, array, list or int) as an int64 tensor; a ValueError names `argument` if they are not integers."""
-    values = torch.as_tensor(values)
-    if values.numel() == 0 and values.dtype == torch.get_default_dtype():
-        values = values.to(torch.int64)  # an empty list has no type of its own
-    if values.is_floating_point() or values.is_complex() or values.dtype == torch.bool:
-        raise ValueError(f"{argument}: got dtype {values.dtype}; allowed are integers (for example torch.int64).")
-    return values.to(torch.int64)

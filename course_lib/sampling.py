@@ -3,11 +3,11 @@
 import torch
 from torch import Tensor
 
+from course_lib.arguments import check_integers
 from course_lib.factors import FactorSpace
 
 
 def singles(space: FactorSpace, n: int, generator: torch.Generator) -> Tensor:
     """n indices, uniform over the grid and with replacement: int64 (n,)."""
-    if not isinstance(n, int) or n < 1:
-        raise ValueError(f"n: got {n!r}; allowed are integers from 1.")
+    check_integers(1, n=n)
     return torch.randint(len(space), (n,), generator=generator, device=generator.device)

@@ -57,6 +57,7 @@ def execute(notebook, folder: Path) -> list[str]:
         timeout=SECONDS_PER_CELL,
         record_timing=False,
         coalesce_streams=True,
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],  # or each start warns that its sockets are not encrypted
         resources={"metadata": {"path": str(folder)}},
         on_cell_start=lambda cell, cell_index: reached.update(cell=cell),
     )

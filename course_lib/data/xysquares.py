@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from course_lib.arguments import check_integers
 from course_lib.data.grid import GridDataset
 from course_lib.factors import FactorSpace
 
@@ -30,14 +31,13 @@ class XYSquares(GridDataset):
 
     source = "drawn exactly"
     licence = "MIT (drawn by course_lib)"
-    citation = "Michlo, Klein and James, Overlooked implications of the reconstruction loss for VAE disentanglement, 2022"
+    citation = (
+        "Michlo, Klein and James, Overlooked implications of the reconstruction loss for VAE disentanglement, 2022"
+    )
 
     def __init__(self, spacing: int = 8, square_size: int = 8, squares: int = 3, image_size: int = 64):
-        for argument, value, low in (
-            ("image_size", image_size, POSITIONS), ("square_size", square_size, 1), ("squares", squares, 1), ("spacing", spacing, 1),
-        ):  # fmt: skip
-            if not isinstance(value, int) or isinstance(value, bool) or value < low:
-                raise ValueError(f"{argument}: got {value!r}; allowed are integers from {low}.")
+        check_integers(1, spacing=spacing, square_size=square_size, squares=squares)
+        check_integers(POSITIONS, image_size=image_size)
         if squares > 3:
             raise ValueError(f"squares: got {squares}; allowed are 1, 2 and 3, one per colour channel.")
         room = (image_size - square_size) // (POSITIONS - 1)
@@ -51,7 +51,9 @@ class XYSquares(GridDataset):
                 f"spacing: got {spacing}; for squares of {square_size} in {image_size} pixels, 1 to {room} are allowed."
             )
         self.options = dict(spacing=spacing, square_size=square_size, squares=squares, image_size=image_size)
-        self.space = FactorSpace([f"{axis}_{colour}" for colour in "RGB"[:squares] for axis in "xy"], [POSITIONS] * (2 * squares))
+        self.space = FactorSpace(
+            [f"{axis}_{colour}" for colour in "RGB"[:squares] for axis in "xy"], [POSITIONS] * (2 * squares)
+        )
         self.shape = (squares, image_size, image_size)
         pixels, share = image_size**2, (square_size / image_size) ** 2
         self.mean = (share,) * squares

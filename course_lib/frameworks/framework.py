@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from course_lib.arguments import check_choice
 from course_lib.data import standardise
 from course_lib.factors import FactorSpace
 from course_lib.losses import LIKELIHOODS
@@ -34,8 +35,8 @@ class Step:
 class Framework(nn.Module):
     """A model together with the objective that trains it. Subclasses write `loss`.
 
-    Keyword arguments of the subclass go to `super().__init__`, which keeps each as an attribute and in `arguments`, from
-    where `save` writes them. `reconstruction` is "mse" or "bce". `reduction` says how a term's elements become one
+    Keyword arguments of the subclass go to `super().__init__`, which keeps each as an attribute and in `arguments`,
+    from where `save` writes them. `reconstruction` is "mse" or "bce". `reduction` says how a term's elements become one
     number: "sum" adds them for each image (as the papers do), "mean" averages them (as the thesis does, Appendix
     A.2.1); either way the batch is averaged. Between the two, β_mean = β_sum · D / (C·H·W).
     """
@@ -45,10 +46,8 @@ class Framework(nn.Module):
 
     def __init__(self, model: VAE, *, reconstruction: str, reduction: str, **arguments):
         super().__init__()
-        if reconstruction not in LIKELIHOODS:
-            raise ValueError(f"reconstruction: got {reconstruction!r}; allowed are {', '.join(map(repr, LIKELIHOODS))}.")
-        if reduction not in REDUCTIONS:
-            raise ValueError(f"reduction: got {reduction!r}; allowed are {', '.join(map(repr, REDUCTIONS))}.")
+        check_choice(LIKELIHOODS, reconstruction=reconstruction)
+        check_choice(REDUCTIONS, reduction=reduction)
         self.model, self.likelihood = model, LIKELIHOODS[reconstruction](model)
         self.arguments = dict(arguments, reconstruction=reconstruction, reduction=reduction)
         for name, value in self.arguments.items():
@@ -104,7 +103,8 @@ class Framework(nn.Module):
     def _observations(self, images) -> Tensor:
         images = torch.as_tensor(images)
         if images.ndim != 4 or tuple(images.shape[1:]) != self.model.shape:
-            raise ValueError(f"images: got shape {tuple(images.shape)}; this model takes (B, {', '.join(map(str, self.model.shape))}).")
+            wanted = ", ".join(map(str, self.model.shape))
+            raise ValueError(f"images: got shape {tuple(images.shape)}; this model takes (B, {wanted}).")
         if images.dtype != torch.uint8 and not images.is_floating_point():
             raise ValueError(f"images: got dtype {images.dtype}; allowed are uint8 (raw) and floats (standardised).")
         images = images.to(self.model.pixel_mean.device)

@@ -28,7 +28,7 @@ class SquaredError:
 class BinaryCrossEntropy:
     """−x log p − (1 − x) log(1 − p) in nats, with p = sigmoid(x̂) and x mapped back to [0, 1].
 
-    A Bernoulli likelihood: exact for binary images such as dSprites; for grey values it is a loss whose minimum is not zero.
+    A Bernoulli likelihood: exact for binary images such as dSprites; for grey values, a loss whose minimum is not zero.
     """
 
     def __init__(self, model: nn.Module):

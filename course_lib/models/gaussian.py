@@ -25,6 +25,6 @@ class DiagonalGaussian(NamedTuple):
         return (0.5 * self.log_variance).exp()
 
     def rsample(self, generator: torch.Generator | None = None) -> Tensor:
-        """One reparameterised sample per image, mean + std · ε with ε ~ N(0, I): (B, D), differentiable in both parts."""
+        """One sample per image, reparameterised: mean + std · ε with ε ~ N(0, I), (B, D), differentiable in both."""
         noise = torch.empty_like(self.mean).normal_(generator=generator)
         return self.mean + self.std * noise

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from course_lib.arguments import check_integers
 from course_lib.data import GridDataset
 from course_lib.models.gaussian import DiagonalGaussian
 from course_lib.models.networks import conv_networks, initialise, mlp_networks
@@ -17,10 +18,11 @@ class VAE(nn.Module):
     the weights (buffers `pixel_mean` and `pixel_std`, (C,)), so a saved model needs no dataset.
     """
 
-    def __init__(self, architecture: str, shape: Sequence[int], latent_dim: int, hidden: Sequence[int] = (), seed: int = 0):
+    def __init__(
+        self, architecture: str, shape: Sequence[int], latent_dim: int, hidden: Sequence[int] = (), seed: int = 0
+    ):
         super().__init__()
-        if not isinstance(latent_dim, int) or latent_dim < 1:
-            raise ValueError(f"latent_dim: got {latent_dim!r}; allowed are integers from 1.")
+        check_integers(1, latent_dim=latent_dim)
         self.shape, self.latent_dim = tuple(shape), latent_dim
         self.config = dict(architecture=architecture, shape=list(shape), latent_dim=latent_dim, hidden=list(hidden))
         with torch.device("meta"):  # the layers' own initialisation would draw from the global generator
@@ -53,7 +55,7 @@ def conv_vae(data: GridDataset, latent_dim: int = 10, *, seed: int = 0) -> VAE:
 def mlp_vae(data: GridDataset, latent_dim: int = 10, *, hidden: Sequence[int] = (256, 256), seed: int = 0) -> VAE:
     """A fully connected VAE for `data`: no spatial bias, and quick on a CPU when the images are small.
 
-    `hidden` lists the widths of the encoder's hidden layers (the decoder mirrors them); `seed` fixes the initial weights.
+    `hidden` lists the widths of the encoder's hidden layers, mirrored by the decoder; `seed` fixes the initial weights.
     """
     return _for_data(VAE("mlp", data.shape, latent_dim, hidden, seed), data)
 

@@ -18,7 +18,9 @@ class Checkpoint:
     `settings` describes the run (data, seed, batch size, learning rate): a file from a different run is refused.
     """
 
-    def __init__(self, path, framework: Framework, optimisers: dict[str, Optimizer], generator: torch.Generator, settings: dict):
+    def __init__(
+        self, path, framework: Framework, optimisers: dict[str, Optimizer], generator: torch.Generator, settings: dict
+    ):
         self.path, self.framework, self.optimisers = Path(path), framework, optimisers
         self.generator, self.settings = generator, settings
 
@@ -41,7 +43,9 @@ class Checkpoint:
             raise ValueError(f"checkpoint: {self.path} is damaged: it lacks {', '.join(sorted(missing)[:3])}.")
         wrong = [name for name in weights if weights[name].shape != tensors[name].shape]
         if wrong:
-            raise ValueError(f"checkpoint: {self.path} is damaged: {wrong[0]} has shape {tuple(tensors[wrong[0]].shape)}.")
+            raise ValueError(
+                f"checkpoint: {self.path} is damaged: {wrong[0]} has shape {tuple(tensors[wrong[0]].shape)}."
+            )
         self.framework.load_state_dict({name: tensors[name] for name in weights})
         for name, (_, state, key) in states.items():
             state[key].copy_(tensors[name])  # in place, to keep the memory format and device

@@ -1,6 +1,7 @@
 """The training loop: one for every framework."""
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -12,6 +13,7 @@ from torch import Tensor
 from torch.optim import Adam, Optimizer
 from tqdm.auto import tqdm
 
+from course_lib.arguments import check_integers
 from course_lib.data import GridDataset
 from course_lib.frameworks import Framework, Step
 from course_lib.training.checkpoint import Checkpoint
@@ -42,13 +44,14 @@ def fit(
     steps : how many steps in all, those done before a resume included.
     batch_size : how many draws per step; each is one image, or one pair or triplet where the framework wants those.
     learning_rate : of Adam; None takes the framework's own.
-    seed : of the batches and the noise. The same seed on the same processor type and thread count gives the same weights.
+    seed : of the batches and the noise. Same seed, processor type and thread count: same weights.
     device : "auto" (a CUDA GPU if there is one), or any PyTorch device. The framework stays there.
     precision : "auto", "float32" or "bfloat16" (autocast; the weights stay float32). See `training.precision`.
     checkpoint : a file that is written every `checkpoint_every` steps and at the end. If it exists, training goes on
         from it, to the bit as if it had never stopped; if it comes from other settings, nothing is touched.
     log_every : steps between two records of the history, and between two calls of the callbacks.
     budget : seconds after which training stops early, its checkpoint written.
+        (A progress bar shows meanwhile; the environment variable TQDM_DISABLE=1 turns it off.)
     callbacks : each is called as callback(framework, step) and may return a dict of floats for the history.
 
     Raises
@@ -56,11 +59,8 @@ def fit(
     ValueError for unusable arguments, OSError for an unwritable checkpoint (tried before the first step),
     FloatingPointError naming the term and the step when a loss is not finite; the last good checkpoint is kept.
     """
-    for argument, value, low in (
-        ("steps", steps, 0), ("batch_size", batch_size, 1), ("checkpoint_every", checkpoint_every, 1), ("log_every", log_every, 1),
-    ):  # fmt: skip
-        if not isinstance(value, int) or isinstance(value, bool) or value < low:
-            raise ValueError(f"{argument}: got {value!r}; allowed are integers from {low}.")
+    check_integers(0, steps=steps)
+    check_integers(1, batch_size=batch_size, checkpoint_every=checkpoint_every, log_every=log_every)
     learning_rate = framework.learning_rate if learning_rate is None else learning_rate
     if not 0 < learning_rate < math.inf:
         raise ValueError(f"learning_rate: got {learning_rate!r}; allowed are positive numbers.")
@@ -89,7 +89,8 @@ def _run(trainer, history, store, checkpoint_every, log_every, budget, callbacks
     started = time.monotonic() - (history.records[-1]["seconds"] if history.records else 0.0)
     deadline = math.inf if budget is None else time.monotonic() + budget
     saved = history.steps
-    with tqdm(total=trainer.steps, initial=history.steps, unit="step", leave=False) as bar:
+    quiet = os.environ.get("TQDM_DISABLE", "") not in ("", "0")  # tqdm itself forgets the variable in notebooks
+    with tqdm(total=trainer.steps, initial=history.steps, unit="step", leave=False, disable=quiet) as bar:
         while history.steps < trainer.steps and time.monotonic() < deadline:
             terms = trainer.step(history.steps)
             done = history.steps + 1
@@ -165,5 +166,6 @@ def _check_finite(terms: dict[str, Tensor], step: int, store: Checkpoint | None,
     if bad is not None:
         kept = f" The checkpoint of step {saved} in {store.path} is kept." if store is not None else ""
         raise FloatingPointError(
-            f"The term {bad!r} is {terms[bad].item()} at step {step}. Try a lower learning_rate, or precision='float32'.{kept}"
+            f"The term {bad!r} is {terms[bad].item()} at step {step}. "
+            f"Try a lower learning_rate, or precision='float32'.{kept}"
         )

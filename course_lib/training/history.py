@@ -18,7 +18,9 @@ class History:
 
     def to_frame(self) -> pandas.DataFrame:
         """One row per logged step, indexed by `step`; a column per term."""
-        return pandas.DataFrame(self.records, columns=None if self.records else ["step", "loss", "seconds"]).set_index("step")
+        return pandas.DataFrame(self.records, columns=None if self.records else ["step", "loss", "seconds"]).set_index(
+            "step"
+        )
 
     def __repr__(self) -> str:
         last = "".join(f", {name} {value:.4g}" for name, value in (self.records or [{}])[-1].items() if name != "step")

@@ -5,6 +5,8 @@ from contextlib import nullcontext
 import torch
 from torch import nn
 
+from course_lib.arguments import check_choice
+
 PRECISIONS = ("auto", "float32", "bfloat16")
 
 
@@ -14,8 +16,7 @@ def autocast(network: nn.Module, device: torch.device, precision: str):
     "auto" takes bfloat16 for convolutional networks where the device multiplies in it; small fully connected networks
     gain nothing from it on a CPU. Losses stay in float32 either way, since models return float32.
     """
-    if precision not in PRECISIONS:
-        raise ValueError(f"precision: got {precision!r}; allowed are {', '.join(map(repr, PRECISIONS))}.")
+    check_choice(PRECISIONS, precision=precision)
     if precision == "auto":
         precision = "bfloat16" if is_convolutional(network) and multiplies_bfloat16(device) else "float32"
     return torch.autocast(device.type, torch.bfloat16) if precision == "bfloat16" else nullcontext()

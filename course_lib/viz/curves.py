@@ -7,11 +7,17 @@ from course_lib.training import History
 
 
 def training_curves(history: History, *, unit: str = "per image") -> Figure:
-    """One panel per term of the objective, as it was weighted, over the training steps."""
+    """One panel per term of the objective, as it was weighted, over the training steps.
+
+    A term that falls to less than a tenth is drawn on a logarithmic axis, or its end could not be seen.
+    """
     frame = history.to_frame().drop(columns="seconds")
-    figure, axes = plt.subplots(1, len(frame.columns), figsize=(2.6 * len(frame.columns), 2.4), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        1, len(frame.columns), figsize=(2.6 * len(frame.columns), 2.4), layout="constrained", squeeze=False
+    )
     for place, (axis, name) in enumerate(zip(axes[0], frame.columns, strict=True)):
         axis.plot(frame.index, frame[name], color=f"C{place}")
-        axis.set(title=name.replace("_", " "), xlabel="step")
+        falls = frame[name].iloc[0] > 10 * frame[name].iloc[-1] > 0
+        axis.set(title=name.replace("_", " "), xlabel="step", yscale="log" if falls else "linear")
     axes[0, 0].set_ylabel(unit)
     return figure

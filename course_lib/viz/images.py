@@ -52,7 +52,7 @@ def image_rows(rows, labels, *, columns=None, title: str | None = None, size: fl
 
 
 def factor_traversals(data: GridDataset, index: int = 0, *, columns: int = 8) -> Figure:
-    """One row per ground-truth factor of `data`: all else stays as in the image at `index`. At most `columns` values each."""
+    """One row per factor of `data`, at most `columns` of its values; all else stays as in the image at `index`."""
     rows = []
     for factor in range(len(data.space.sizes)):
         points = data.space.traversal(factor, index)
@@ -67,11 +67,13 @@ def reconstructions(framework: Framework, data: GridDataset, index) -> Figure:
     return image_rows([images, framework.reconstruct(images)], ["data", "reconstruction"])
 
 
-def latent_traversals(framework: Framework, data: GridDataset, index: int = 0, *, span: float = 2.0, columns: int = 7) -> Figure:
+def latent_traversals(
+    framework: Framework, data: GridDataset, index: int = 0, *, span: float = 2.0, columns: int = 7
+) -> Figure:
     """One row per latent: it moves from −span to +span (in standard deviations of the prior), the others stay.
 
-    The others stay at the mean representation of the image at `index`. Rows are sorted by the latent's mean KL (nats) on
-    1,000 images, given at the left: a latent near 0 nats carries nothing, and its row does not move.
+    The others stay at the mean representation of the image at `index`. Rows are sorted by the latent's mean KL (nats)
+    on 1,000 images, given at the left: a latent near 0 nats carries nothing, and its row does not move.
     """
     sample = torch.randint(len(data), (1000,), generator=torch.Generator().manual_seed(0))
     cost = _mean_kl(framework, data, sample)
@@ -83,7 +85,9 @@ def latent_traversals(framework: Framework, data: GridDataset, index: int = 0, *
         latents[row, :, latent] = values
     images = framework.generate(latents.flatten(0, 1)).unflatten(0, (len(order), columns))
     labels = [f"$z_{{{latent}}}$  {cost[latent]:.1f} nats" for latent in order]
-    return image_rows(images, labels, columns=[f"{value:+.1f}".replace("-0.0", "0.0").replace("+0.0", "0.0") for value in values])
+    return image_rows(
+        images, labels, columns=[f"{value:+.1f}".replace("-0.0", "0.0").replace("+0.0", "0.0") for value in values]
+    )
 
 
 @torch.no_grad()

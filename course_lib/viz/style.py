@@ -2,7 +2,8 @@
 
 import matplotlib
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")  # Okabe and Ito: safe for colour-blind readers
+# Okabe and Ito's colours: safe for colour-blind readers
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 PAPER, INK = "#FBFAF7", "#22272E"  # a light card on which ink has contrast, in a light page and in a dark one
 
 

@@ -78,7 +78,9 @@ def test_save_and_load_restore_the_framework(build, tmp_path):
     restored = load_framework(tmp_path / "model.safetensors")
     assert restored.arguments == framework.arguments and restored.beta == 4.0
     assert torch.equal(restored.encode(DATA.images([3])), framework.encode(DATA.images([3])))
-    torch.testing.assert_close(restored.generate(torch.ones(1, 3)), framework.generate(torch.ones(1, 3)), rtol=0, atol=0)
+    torch.testing.assert_close(
+        restored.generate(torch.ones(1, 3)), framework.generate(torch.ones(1, 3)), rtol=0, atol=0
+    )
 
 
 def test_load_refuses_what_it_did_not_write(tmp_path):

@@ -42,7 +42,9 @@ def test_kl_is_zero_at_the_prior_and_never_negative():
 def test_kl_tells_variance_from_standard_deviation():
     """The classic fault, log σ read as log σ², changes the value: this is what the test above would catch."""
     q = posterior()
-    assert not torch.allclose(kl_to_standard_normal(q), kl_to_standard_normal(q._replace(log_variance=2 * q.log_variance)))
+    assert not torch.allclose(
+        kl_to_standard_normal(q), kl_to_standard_normal(q._replace(log_variance=2 * q.log_variance))
+    )
 
 
 def test_squared_error_is_a_gaussian_of_variance_one_half():

@@ -36,7 +36,9 @@ def test_conv_vae_is_table_a1():
 
 
 @pytest.mark.parametrize("build", [conv_vae, mlp_vae])
-@pytest.mark.parametrize("data", [SMALL, XYSquares(4, 4, squares=1, image_size=32), XYSquares()], ids=["16", "32", "64"])
+@pytest.mark.parametrize(
+    "data", [SMALL, XYSquares(4, 4, squares=1, image_size=32), XYSquares()], ids=["16", "32", "64"]
+)
 def test_encode_and_decode_shapes(build, data):
     model = build(data, latent_dim=5)
     posterior = model.encode(data.observations([0, 1, 2]))

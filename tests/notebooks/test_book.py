@@ -59,6 +59,9 @@ def contents(folder: Path) -> dict[Path, bytes]:
 def built(tmp_path_factory):
     """A copy of the sources in which the book is built, and what the copy held before."""
     folder = copy_sources(tmp_path_factory.mktemp("book") / "course")
+    for stray in ("stray.md", ".pytest_cache/README.md", ".venv/lib/README.md"):  # such as a reader's folder holds
+        (folder / stray).parent.mkdir(parents=True, exist_ok=True)
+        (folder / stray).write_text("# Not a page of the book\n")
     before = contents(folder)
     done = build(folder)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -70,8 +73,10 @@ def html(built):
     return built[0] / "_build" / "html"
 
 
-def test_every_page_is_rendered(html):
-    assert (html / "index.html").is_file()  # where the README sends the reader
+def test_every_page_is_rendered_and_no_other(html):
+    rendered = {path.relative_to(html).with_suffix("").as_posix() for path in html.rglob("*.html")}
+    rendered = {page for page in rendered if not page.startswith("_static/")}
+    assert rendered == {*pages(), "index", "genindex", "search"}  # index: where the README sends the reader
     for page in pages():
         assert BeautifulSoup((html / f"{page}.html").read_text(encoding="utf-8"), "html.parser").find("h1"), page
 

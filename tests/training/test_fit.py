@@ -25,7 +25,9 @@ def vae(build=mlp_vae, beta=1.0, **options):
 
 
 def same_weights(first, second):
-    return all(torch.equal(a, b) for a, b in zip(first.state_dict().values(), second.state_dict().values(), strict=True))
+    return all(
+        torch.equal(a, b) for a, b in zip(first.state_dict().values(), second.state_dict().values(), strict=True)
+    )
 
 
 def test_equals_a_plain_loop():
@@ -49,7 +51,9 @@ def test_equals_a_plain_loop():
 def test_training_learns():
     framework = vae()
     frame = fit(framework, DATA, steps=600, batch_size=64, device="cpu").to_frame()
-    blank = (DATA.observations(torch.arange(200)) ** 2).flatten(1).sum(1).mean().item()  # what an untrained decoder costs
+    blank = (
+        (DATA.observations(torch.arange(200)) ** 2).flatten(1).sum(1).mean().item()
+    )  # what an untrained decoder costs
     assert frame.loss.iloc[0] == pytest.approx(blank, rel=0.05)
     assert frame.loss.iloc[-1] < 0.8 * blank
 
@@ -92,7 +96,8 @@ from course_lib.frameworks import BetaVAE
 from course_lib.models import mlp_vae
 from course_lib.training import fit
 data = XYSquares(2, 2, squares=2, image_size=16)
-fit(BetaVAE(mlp_vae(data, 3), 1.0), data, steps=10**9, batch_size=16, checkpoint=sys.argv[1], checkpoint_every=7, device="cpu")
+vae = BetaVAE(mlp_vae(data, 3), 1.0)
+fit(vae, data, steps=10**9, batch_size=16, checkpoint=sys.argv[1], checkpoint_every=7, device="cpu")
 """
 
 
@@ -215,7 +220,11 @@ def test_the_progress_bar_is_quiet_when_asked():
     code = KILLED.replace("steps=10**9", "steps=3").replace("checkpoint=sys.argv[1], checkpoint_every=7, ", "")
     for disable, noisy in (("", True), ("1", False)):
         run = subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "TQDM_DISABLE": disable}, capture_output=True, check=True, text=True
+            [sys.executable, "-c", code],
+            env={**os.environ, "TQDM_DISABLE": disable},
+            capture_output=True,
+            check=True,
+            text=True,
         )
         assert run.stdout == "" and bool(run.stderr) == noisy
 

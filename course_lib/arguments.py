@@ -1,0 +1,28 @@
+"""Checks of arguments, so that every error names the argument, what came, and what is allowed."""
+
+import torch
+from torch import Tensor
+
+
+def check_integers(low: int, **values) -> None:
+    """Raise a ValueError naming the first of `values` that is not an integer of at least `low`."""
+    for argument, value in values.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < low:
+            raise ValueError(f"{argument}: got {value!r}; allowed are integers from {low}.")
+
+
+def check_choice(allowed, **values) -> None:
+    """Raise a ValueError naming the first of `values` that is not among the `allowed` ones."""
+    for argument, value in values.items():
+        if value not in allowed:
+            raise ValueError(f"{argument}: got {value!r}; allowed are {', '.join(map(repr, allowed))}.")
+
+
+def integer_tensor(values, argument: str) -> Tensor:
+    """`values` (tensor, array, list or int) as int64; a ValueError names `argument` if they are not integers."""
+    values = torch.as_tensor(values)
+    if values.numel() == 0 and values.dtype == torch.get_default_dtype():
+        values = values.to(torch.int64)  # an empty list has no type of its own
+    if values.is_floating_point() or values.is_complex() or values.dtype == torch.bool:
+        raise ValueError(f"{argument}: got dtype {values.dtype}; allowed are integers (for example torch.int64).")
+    return values.to(torch.int64)

@@ -5,7 +5,16 @@ from time import perf_counter
 
 import torch
 
-from course_lib.data import DSprites, XYSquares
+from course_lib.data import (
+    ColorDSprites,
+    DSprites,
+    DSpritesImageNet,
+    NoisyDSprites,
+    ScreamDSprites,
+    XYObject,
+    XYObjectShades,
+    XYSquares,
+)
 
 BATCH, REPEATS = 256, 50
 
@@ -23,10 +32,12 @@ def rate(draw, index):
 
 def main():
     torch.set_num_threads(2)
-    print(f"{'dataset':<60}{'uint8/s':>12}{'float32/s':>12}")
-    for data in (XYSquares(), XYSquares(2, 2, squares=2, image_size=16), DSprites()):
+    print(f"{'dataset':<90}{'uint8/s':>12}{'float32/s':>12}")
+    squares = (XYSquares(), XYSquares(2, 2, squares=2, image_size=16), XYObject(), XYObjectShades())
+    photographs = (ScreamDSprites(), DSpritesImageNet("foreground", 0.5), DSpritesImageNet("background", 0.5))
+    for data in (*squares, DSprites(), ColorDSprites(), NoisyDSprites(), *photographs):
         index = torch.randint(len(data), (BATCH,), generator=torch.Generator().manual_seed(0))
-        print(f"{data!r:<60}{rate(data.images, index):>12,.0f}{rate(data.observations, index):>12,.0f}")
+        print(f"{data!r:<90}{rate(data.images, index):>12,.0f}{rate(data.observations, index):>12,.0f}")
 
 
 if __name__ == "__main__":

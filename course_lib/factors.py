@@ -33,6 +33,7 @@ class FactorSpace:
             raise ValueError(f"names: got {self.names} for sizes {self.sizes}; give one distinct name per size.")
         if min(self.sizes) < 1:
             raise ValueError(f"sizes: got {self.sizes}; every factor needs at least one value.")
+        self._constants: dict[torch.device, tuple[Tensor, Tensor]] = {}
         self.strides = tuple(prod(self.sizes[i + 1 :]) for i in range(len(self.sizes)))
 
     def __len__(self) -> int:
@@ -59,7 +60,7 @@ class FactorSpace:
                 f"factors: got shape {tuple(factors.shape)}; the last axis must hold {len(self.sizes)} values "
                 f"({', '.join(self.names)})."
             )
-        sizes = torch.tensor(self.sizes, device=factors.device)
+        sizes, strides = self.constants(factors.device)
         if factors.device.type == "cpu" and ((factors < 0) | (factors >= sizes)).any():
             wrong = ((factors < 0) | (factors >= sizes)).reshape(-1, len(self.sizes)).any(0).nonzero()[0].item()
             got = factors[..., wrong].reshape(-1)
@@ -67,14 +68,21 @@ class FactorSpace:
                 f"factors: {self.names[wrong]} got values from {got.min().item()} to {got.max().item()}; "
                 f"allowed are 0 to {self.sizes[wrong] - 1}."
             )
-        return (factors * torch.tensor(self.strides, device=factors.device)).sum(-1)
+        return (factors * strides).sum(-1)
 
     def factors(self, index) -> Tensor:
         """The factor values at each index: integers (...) → int64 (..., F). Checked as in `index`."""
         index = self.checked(index)
-        strides = torch.tensor(self.strides, device=index.device)
-        sizes = torch.tensor(self.sizes, device=index.device)
+        sizes, strides = self.constants(index.device)
         return index.unsqueeze(-1) // strides % sizes
+
+    def constants(self, device: torch.device) -> tuple[Tensor, Tensor]:
+        """The sizes and the strides as int64 tensors (F,) on `device`."""
+        if device not in self._constants:  # made once: on a GPU, they would else have to cross over in every step
+            self._constants[device] = tuple(
+                torch.tensor(values, device=device) for values in (self.sizes, self.strides)
+            )
+        return self._constants[device]
 
     def traversal(self, factor: int | str, index: int = 0) -> Tensor:
         """All points that agree with `index` except in one factor, in that factor's order: int64 (sizes[factor],)."""

@@ -1,10 +1,13 @@
 """dSprites: the white sprites of Matthey et al. (2017), drawn again the way the originals were."""
 
 from math import pi
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from course_lib.arguments import check_choice
+from course_lib.data import published
 from course_lib.data.grid import GridDataset
 from course_lib.factors import FactorSpace
 
@@ -26,6 +29,14 @@ class DSprites(GridDataset):
     The factors are shape (square, ellipse, heart), scale (0.5 to 1 in 6 steps), orientation (40 angles from 0 to 2π,
     counter-clockwise, both ends included: 0 and 39 are the same image), position_x and position_y (32 each; the centre
     lies at 16 + 32k/31 px, y growing downwards).
+
+    Parameters
+    ----------
+    source : "rendered" draws the images; "real" reads those of the published file.
+    root : of "real", the folder of data files; see `course_lib.data.files.fetch`, which also says what is raised when
+        the file is not there and cannot be downloaded.
+
+    Raises ValueError for another `source`.
     """
 
     space = FactorSpace(("shape", "scale", "orientation", "position_x", "position_y"), (3, 6, 40, 32, 32))
@@ -37,10 +48,20 @@ class DSprites(GridDataset):
     licence = "MIT (drawn by course_lib; the original dSprites is Apache-2.0)"
     citation = "Matthey, Higgins, Hassabis and Lerchner, dSprites: Disentanglement testing Sprites dataset, 2017"
 
-    def __init__(self):
-        self._tables = (edges(), rows(), centres())
+    def __init__(self, source: str = "rendered", root: str | Path | None = None):
+        check_choice(("rendered", "real"), source=source)
+        self.options = dict(source=source)
+        self._look_up = None
+        if source == "real":
+            real = published.dsprites(self.space.sizes, root)
+            self._look_up, self.mean, self.std = real.look_up, real.mean, real.std
+            self.source, self.licence = real.source, real.licence
+        else:
+            self._tables = (edges(), rows(), centres())
 
     def render(self, index: Tensor) -> Tensor:
+        if self._look_up is not None:
+            return self._look_up(index)
         self._tables = [table.to(index.device) for table in self._tables]
         edges, rows, centres = self._tables
         shape, scale, orientation, *position = self.space.factors(index).unbind(1)

@@ -1,0 +1,160 @@
+"""How far apart two images are: by their factors, by a reconstruction loss, or by what an encoder makes of them.
+
+A distance here is a function of two index tensors (n,) that returns float64 (n,) on the CPU. Whatever measures such
+distances (matrices along a factor, the importance of factors, correlations) therefore takes any of the three.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas
+import torch
+from scipy.stats import pearsonr, spearmanr
+from torch import Tensor
+
+from course_lib.arguments import check_choice, check_integers
+from course_lib.data import GridDataset
+from course_lib.factors import FactorSpace
+from course_lib.losses.blur import box_kernel, gaussian_kernel, separable_blur
+from course_lib.sampling import factor_distance, factor_pairs, random_pairs, traversals
+
+Distance = Callable[[Tensor, Tensor], Tensor]
+
+BLUR_RADIUS = 31  # of the thesis (Section 3.4.1): a kernel of 63 × 63 reaches from one side of the image to the other
+BLURS = {"mse-box": box_kernel, "mse-gaussian": gaussian_kernel}
+CHUNK = 1024  # images rendered at a time
+
+
+def ground_truth_distance(space: FactorSpace, *, by: str = "l1") -> Distance:
+    """Σ |y_i − y'_i| over the factors (Eq. 3.1 of the thesis), or another distance of `sampling.factor_distance`."""
+
+    def distance(first: Tensor, second: Tensor) -> Tensor:
+        return factor_distance(space, first, second, by=by).double()
+
+    return distance
+
+
+def perceived_distance(data: GridDataset, *, loss: str = "mse") -> Distance:
+    """The reconstruction loss between two images, on [0, 1], averaged over pixels and channels (Eq. 3.3 of the thesis).
+
+    loss : "mse"; or "mse-box" and "mse-gaussian", which add the MSE of the blurred images, times the number of weights
+        of the kernel (radius 31: 63² = 3969; Eq. 3.8).
+    """
+    check_choice(("mse", *BLURS), loss=loss)
+
+    def distance(first: Tensor, second: Tensor) -> Tensor:
+        difference = data.images(first).float().sub_(data.images(second)).div_(255)
+        total = difference.square().flatten(1).mean(1)
+        if loss in BLURS:
+            kernel = BLURS[loss](BLUR_RADIUS)
+            blurred = separable_blur(difference, kernel)  # blurring is linear: the blur of the difference is enough
+            total = total + len(kernel) ** 2 * blurred.square().flatten(1).mean(1)
+        return total
+
+    return _chunked(distance)
+
+
+def latent_distance(encode: Callable[[Tensor], Tensor], data: GridDataset, *, norm: int = 1) -> Distance:
+    """The ℓ1 or ℓ2 distance (norm 1 or 2) of representations; `encode` maps images uint8 (B, C, H, W) to (B, D)."""
+    check_choice((1, 2), norm=norm)
+
+    def distance(first: Tensor, second: Tensor) -> Tensor:
+        return torch.linalg.vector_norm(encode(data.images(first)) - encode(data.images(second)), norm, dim=1)
+
+    return _chunked(distance)
+
+
+def distance_matrix(
+    distance: Distance, space: FactorSpace, factor: int | str, generator: torch.Generator, *, n: int = 100
+) -> np.ndarray:
+    """The distances between all points of a traversal, averaged over n random traversals: float64 (f, f).
+
+    Source: the thesis, Eq. 3.7 and Figure 3.4.
+    """
+    points = traversals(space, factor, n, generator)
+    size = points.shape[1]
+    row, column = torch.triu_indices(size, size, 1, device=points.device)
+    mean = distance(points[:, row].flatten(), points[:, column].flatten()).view(n, -1).mean(0)
+    matrix = torch.zeros(size, size, dtype=torch.float64)
+    matrix[row.cpu(), column.cpu()] = mean
+    return (matrix + matrix.T).numpy()
+
+
+def factor_importance(
+    distance: Distance, space: FactorSpace, generator: torch.Generator, *, n: int = 50_000
+) -> pandas.DataFrame:
+    """Mean and standard deviation of the distance of distinct pairs along each factor, and of random pairs.
+
+    One row per factor, the largest mean first, then "random". Source: the thesis, Eqs. 3.9 and 3.10, Table 3.1.
+    """
+    samples = distance_samples(distance, space, generator, n=n)
+    rows = {name: (values.mean().item(), values.std().item()) for name, values in samples.items()}
+    frame = pandas.DataFrame.from_dict(rows, orient="index", columns=["mean", "std"])
+    factors = frame.drop(index="random").sort_values("mean", ascending=False)
+    return pandas.concat([factors, frame.loc[["random"]]]).rename_axis("factor")
+
+
+def distance_samples(
+    distance: Distance, space: FactorSpace, generator: torch.Generator, *, n: int = 50_000
+) -> dict[str, Tensor]:
+    """n distances of distinct pairs along each factor, and of random pairs: name → float64 (n,), "random" last."""
+    check_integers(2, n=n)
+    varying = [name for name, size in zip(space.names, space.sizes, strict=True) if size > 1]
+    samples = {name: distance(*factor_pairs(space, name, n, generator)) for name in varying}
+    return samples | {"random": distance(*random_pairs(space, n, generator))}
+
+
+def cumulative_proportion(values: Tensor, thresholds: Tensor) -> Tensor:
+    """The share of `values` (n,) that is at most each of `thresholds` (m,): float64 (m,). The thesis' Figure 3.13."""
+    ordered = values.double().sort().values
+    return torch.searchsorted(ordered, thresholds.double(), right=True).double() / len(ordered)
+
+
+def correlation_table(
+    distance: Distance,
+    space: FactorSpace,
+    generator: torch.Generator,
+    *,
+    n: int = 200_000,
+    self_pairs: bool = True,
+    batch_size: int | None = 32,
+    by: str = "l1",
+) -> pandas.DataFrame:
+    """Pearson's and Spearman's correlation between the ground-truth distance and another: columns "linear" and "rank".
+
+    One row per factor, from n pairs on random traversals, then "random", from n pairs anywhere. The defaults are the
+    protocol behind the thesis' Tables 4.1, 4.2 and 6.1:
+
+    self_pairs : whether the pairs along a factor are drawn with replacement. A point is at distance 0 from itself by
+        any distance, which alone raises the correlation.
+    batch_size : the random pairs are drawn within batches of this many points; None draws both ends independently.
+    by : the ground-truth distance, as in `sampling.factor_distance`.
+
+    A constant distance has correlation 0.
+    """
+    check_integers(2, n=n)
+    truth = ground_truth_distance(space, by=by)
+    varying = [name for name, size in zip(space.names, space.sizes, strict=True) if size > 1]
+    samples = {name: factor_pairs(space, name, n, generator, distinct=not self_pairs) for name in varying}
+    samples["random"] = random_pairs(space, n, generator, batch_size=batch_size)
+    rows = {name: correlations(truth(*pairs), distance(*pairs)) for name, pairs in samples.items()}
+    return pandas.DataFrame.from_dict(rows, orient="index", columns=["linear", "rank"]).rename_axis("factor")
+
+
+def correlations(first: Tensor, second: Tensor) -> tuple[float, float]:
+    """Pearson's and Spearman's correlation of two samples (n,); 0 when one of them is constant."""
+    first, second = first.numpy(), second.numpy()
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0, 0.0
+    return float(pearsonr(first, second).statistic), float(spearmanr(first, second).statistic)
+
+
+def _chunked(distance: Distance) -> Distance:
+    """`distance` applied to a bounded number of pairs at a time, without gradients, collected on the CPU."""
+
+    @torch.no_grad()
+    def chunked(first: Tensor, second: Tensor) -> Tensor:
+        parts = zip(first.split(CHUNK), second.split(CHUNK), strict=True)
+        return torch.cat([distance(a, b).double().cpu() for a, b in parts])
+
+    return chunked

@@ -83,9 +83,9 @@ def renew(path: Path) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("chapter", nargs="*", help="names such as 02_vae; without any, all chapters in order")
+    parser.add_argument("chapter", nargs="*", help="names such as 02_vae or datasets; without any, all in order")
     arguments = parser.parse_args()
-    known = {path.stem: path for path in notebook_io.chapters()}
+    known = {path.stem: path for path in notebook_io.executed()}
     unknown = [name for name in arguments.chapter if name not in known]
     if unknown:
         print(f"CHAPTER: got {', '.join(unknown)}; there are {', '.join(known) or 'no chapters'}.", file=sys.stderr)
@@ -93,10 +93,11 @@ def main() -> int:
     os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")  # inherited by the kernels
     failed = False
     for name in arguments.chapter or known:
-        print(f"chapters/{name}.ipynb …", flush=True)
+        place = known[name].relative_to(notebook_io.ROOT)
+        print(f"{place} …", flush=True)
         faults = renew(known[name])
         for fault in faults:
-            print(f"chapters/{name}.ipynb, {fault}", file=sys.stderr)
+            print(f"{place}, {fault}", file=sys.stderr)
         failed |= bool(faults)
     return int(failed)
 

@@ -12,10 +12,15 @@ def chapters(root: Path = ROOT) -> list[Path]:
     return sorted((root / "chapters").glob("*.ipynb"))
 
 
+def executed(root: Path = ROOT) -> list[Path]:
+    """The notebooks whose outputs are stored: the chapters, then the pages of book/ that are notebooks."""
+    return chapters(root) + sorted((root / "book").glob("*.ipynb"))
+
+
 def notebooks(root: Path = ROOT) -> list[Path]:
-    """Every notebook that a reader may open by itself: chapters, exercises and their solutions."""
+    """Every notebook that a reader may open by itself: chapters, pages, exercises and their solutions."""
     exercises = (path for path in (root / "exercises").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
-    return chapters(root) + sorted(exercises)
+    return executed(root) + sorted(exercises)
 
 
 def read(path: Path) -> nbformat.NotebookNode:

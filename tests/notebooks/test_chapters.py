@@ -1,4 +1,4 @@
-"""Every stored chapter: it runs wherever the wheel is installed, and what it stores is fit for a book."""
+"""Every stored notebook: it runs wherever the wheel is installed, and what it stores is fit for a book."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import build_wheel
 import notebook_io
 import notebook_rules
 
-CHAPTERS = notebook_io.chapters()
+CHAPTERS = notebook_io.executed()
 SECONDS_PER_CELL = 120
 # Appended to the copy that is run: whatever the chapter imported must have come from the wheel, not from a checkout.
 IMPORTED_FROM_WHEEL = """

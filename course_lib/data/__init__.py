@@ -7,6 +7,7 @@ from course_lib.data.grid import GridDataset, standardise
 from course_lib.data.mnist import MNIST
 from course_lib.data.mpi3d import MPI3D
 from course_lib.data.overlays import ColorDSprites, DSpritesImageNet, NoisyDSprites, ScreamDSprites
+from course_lib.data.shapes3d import Shapes3D
 from course_lib.data.smallnorb import SmallNORB
 from course_lib.data.xyobject import XYObject, XYObjectShades
 from course_lib.data.xysquares import XYSquares
@@ -22,6 +23,7 @@ __all__ = [
     "MPI3D",
     "NoisyDSprites",
     "ScreamDSprites",
+    "Shapes3D",
     "SmallNORB",
     "XYObject",
     "XYObjectShades",

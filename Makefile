@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@if [ -e $(UNFINISHED) ] || ! $(BIN)/python -m pip --version >/dev/null 2>&1; then $(PYTHON) -m venv --clear $(VENV); fi
 	@echo 'Installing the course into $(VENV) (the first time takes some minutes) …'
 	@touch $(UNFINISHED)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,test]' || { rm -f $(UNFINISHED); exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,test]'
 	@rm -f $(UNFINISHED) && touch $@
 
 # A failed build forgets its doctrees: otherwise the next one would not read the faulty page again, and would pass.
@@ -41,7 +41,8 @@ test: $(STAMP)  ## run every check: ruff, then all tests
 chapters: $(STAMP)  ## execute the chapters and store their outputs; one with CHAPTER=02_vae
 	@$(BIN)/python tools/chapters.py $(CHAPTER)
 
-publish: $(STAMP)  ## write the repository's address where it is needed: URL=https://github.com/owner/name
+publish: $(if $(URL),$(STAMP))  ## write the repository's address where it is needed: URL=https://github.com/owner/name
+	@if [ -z '$(URL)' ]; then echo 'Name the address: make publish URL=https://github.com/owner/name'; exit 1; fi
 	@$(BIN)/python tools/publish.py '$(URL)'
 
 bench: $(STAMP)  ## measure the speed of training and of drawing images on this computer

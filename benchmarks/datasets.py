@@ -11,6 +11,7 @@ from course_lib.data import (
     DSpritesImageNet,
     NoisyDSprites,
     ScreamDSprites,
+    Shapes3D,
     XYObject,
     XYObjectShades,
     XYSquares,
@@ -35,7 +36,7 @@ def main():
     print(f"{'dataset':<90}{'uint8/s':>12}{'float32/s':>12}")
     squares = (XYSquares(), XYSquares(2, 2, squares=2, image_size=16), XYObject(), XYObjectShades())
     photographs = (ScreamDSprites(), DSpritesImageNet("foreground", 0.5), DSpritesImageNet("background", 0.5))
-    for data in (*squares, DSprites(), ColorDSprites(), NoisyDSprites(), *photographs):
+    for data in (*squares, Shapes3D(), DSprites(), ColorDSprites(), NoisyDSprites(), *photographs):
         index = torch.randint(len(data), (BATCH,), generator=torch.Generator().manual_seed(0))
         print(f"{data!r:<90}{rate(data.images, index):>12,.0f}{rate(data.observations, index):>12,.0f}")
 

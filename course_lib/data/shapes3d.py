@@ -34,8 +34,8 @@ AMBIENT, HEADLIGHT, SPOTLIGHT, FADING = 0.349, 0.602, 0.990, 10
 SPOTLIGHT_AT = (-0.4207, 0.1348, 2.230)
 GLOSS = 0.1415  # white that an object reflects wherever the spotlight reaches it
 ROOM = 0.9766  # how light the material of floor and walls is, beside the object's
-PLATES, PLATE_RADIUS, PLATE_DARKNESS = ((0.023, 0.325), (0.088, 0.225)), 0.0608, 0.0445  # two dark spots on the walls …
-PLATE_PERIOD = 0.5705  # … repeated along them
+# Two overlapping dark spots, repeated along the walls, stand for a few darker cells of the originals' honeycomb.
+PLATES, PLATE_PERIOD, PLATE_RADIUS, PLATE_DARKNESS = ((0.023, 0.325), (0.088, 0.225)), 0.5705, 0.0608, 0.0445
 SKY = (153, 226, 249)
 # Hue k/10 at full saturation and value, in fifths of the full red, green and blue: the ten hues need no finer steps.
 HUES = ((5, 0, 0), (5, 3, 0), (4, 5, 0), (1, 5, 0), (0, 5, 2), (0, 5, 5), (0, 2, 5), (1, 0, 5), (4, 0, 5), (5, 0, 3))
@@ -80,17 +80,17 @@ class Shapes3D(GridDataset):
             # All geometries come before the next hue, so the geometry is the remainder.
             geometry = (part % (SCALES * SHAPES * ORIENTATIONS)).unsqueeze(1)
             rows = (6 * (3 * geometry + channel) + wall, 6 * geometry + floor, 6 * geometry + thing)
-            light = layers[0].index_select(0, rows[0].flatten())
+            levels = layers[0].index_select(0, rows[0].flatten())
             for layer, row in zip(layers[1:], rows[1:], strict=True):
-                light += layer.index_select(0, row.flatten())
+                levels += layer.index_select(0, row.flatten())
             # The filter of `reduced` overshoots at edges; the originals were clipped there as well.
-            target.copy_(light.clamp_(0, 255).view(target.shape))
+            target.copy_(levels.clamp_(0, 255).view(target.shape))
         return images
 
 
 @cache
 def tables(device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """What `Shapes3D.render` looks up, built once per process: 118 MB, and a copy on each other device in use.
+    """What `Shapes3D.render` looks up, built once per process: 118 MB, and a copy on each other device that is used.
 
     - hues: int64 (10, 3), fifths of red, green and blue
     - walls and sky: int16 (480 · 3 · 6, 4096), by geometry, channel and the wall's fifths in that channel
@@ -139,7 +139,7 @@ class Backdrop:
         self.points = self.camera + distance.unsqueeze(1) * self.rays
         floor = plane == 0
         wall = ~floor & (self.points[:, 2] <= WALL_HEIGHT)
-        material = ROOM * torch.where(wall & plates(self.points, NORMALS[plane]), 1 - PLATE_DARKNESS, 1)
+        material = ROOM * (1 - PLATE_DARKNESS * (wall & plates(self.points, NORMALS[plane])).double())
         shade, glow, _ = light(self.points, NORMALS[plane], self.towards)
         self.shade = material * shade
         self.layers = torch.zeros(19, len(self.rays), dtype=torch.float64)
@@ -176,8 +176,8 @@ def view(orientation: int) -> tuple[Tensor, Tensor]:
     down, right = torch.meshgrid(offset, offset, indexing="ij")
     ahead, up = FOCAL * pitch.cos() + down * pitch.sin(), FOCAL * pitch.sin() - down * pitch.cos()
     rays = torch.stack([turn.cos() * right - turn.sin() * ahead, turn.sin() * right + turn.cos() * ahead, up], -1)
-    camera = torch.stack([CAMERA_DISTANCE * turn.sin(), -CAMERA_DISTANCE * turn.cos(), torch.tensor(CAMERA_HEIGHT)])
-    return camera.double(), torch.nn.functional.normalize(rays.flatten(0, 1), dim=1)
+    place = CAMERA_DISTANCE * turn.sin(), -CAMERA_DISTANCE * turn.cos(), CAMERA_HEIGHT
+    return torch.tensor(place, dtype=torch.float64), torch.nn.functional.normalize(rays.flatten(0, 1), dim=1)
 
 
 def meet(shape: int, scale: float, origin: Tensor, rays: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -203,8 +203,8 @@ def light(points: Tensor, normals: Tensor, towards: Tensor) -> tuple[Tensor, Ten
 
 def plates(points: Tensor, normals: Tensor) -> Tensor:
     """Whether each point, (N, 3), of a wall lies on one of its dark spots: bool (N,)."""
-    rightwards = torch.stack([-normals[:, 1], normals[:, 0], torch.zeros(len(normals))], 1)  # seen from inside
-    along = (_raycast.dot(points, rightwards) + 0.2).remainder(PLATE_PERIOD) - 0.2
+    along = points[:, 1] * normals[:, 0] - points[:, 0] * normals[:, 1]  # to the right, seen from inside
+    along = (along + 0.2).remainder(PLATE_PERIOD) - 0.2
     return sum((along - x) ** 2 + (points[:, 2] - z) ** 2 < PLATE_RADIUS**2 for x, z in PLATES).bool()
 
 

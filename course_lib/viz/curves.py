@@ -1,17 +1,20 @@
 """Figures of a training."""
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from course_lib.training import History
 
 
-def training_curves(history: History, *, unit: str = "per image") -> Figure:
-    """One panel per term of the objective, as it was weighted, over the training steps.
+def training_curves(history: History, *, terms: Sequence[str] | None = None, unit: str = "per image") -> Figure:
+    """One panel per column of the history, or per one of `terms`, over the training steps.
 
     A term that falls to less than a tenth is drawn on a logarithmic axis, or its end could not be seen.
     """
     frame = history.to_frame().drop(columns="seconds")
+    frame = frame if terms is None else frame[list(terms)]
     figure, axes = plt.subplots(
         1, len(frame.columns), figsize=(2.6 * len(frame.columns), 2.4), layout="constrained", squeeze=False
     )

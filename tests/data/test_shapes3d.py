@@ -157,10 +157,10 @@ def test_known_points_are_where_a_camera_projects_them(data, orientation):
         assert seen(x, 1.016, 0.04) == wall and seen(x, 0.8, 0) == floor
     half, height = 0.1138 * (0.75 + 3 / 14), 0.2319 * (0.75 + 3 / 14) - 0.03 / 28
     for side in (-1, 1):
-        inside, outside = side * (half - 0.013), side * (half + 0.016)
-        assert seen(inside, -half, 0.02) == cube and seen(inside, -half, height - 0.02) == cube
-        assert seen(outside * 1.3, half, height - 0.02) == wall
-    assert seen(0, half, height + 0.04) == wall and seen(-half, -half - 0.06, 0) == floor
+        x = side * (half - 0.013)
+        assert seen(x, -half, 0.02) == cube and seen(x, -half, height - 0.02) == cube
+        assert seen(*side * (half * 2**0.5 + 0.02) * right[:2], height - 0.02) == wall  # beside it, seen from anywhere
+    assert seen(0, 0, height + 0.04) == wall and seen(-half, -half - 0.06, 0) == floor
 
 
 @pytest.mark.parametrize("shape", range(4))

@@ -6,9 +6,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_choice
 from course_lib.data import published
-from course_lib.data.grid import GridDataset
 from course_lib.factors import FactorSpace
 
 IMAGE = 64  # side of the canvas in pixels
@@ -19,7 +17,7 @@ FRACTION = 24  # fixed point: int32 in units of 2⁻²⁴ px, which holds the wh
 SUBPIXEL = 8  # graphics hardware rounds vertices to 2⁻⁸ px before it fills a polygon
 
 
-class DSprites(GridDataset):
+class DSprites(published.Redrawn):
     """One square, ellipse or heart, white on black, without antialiasing: 737,280 images of 64×64.
 
     The originals were drawn as vectors by the LÖVE game engine (github.com/google-deepmind/dsprites-dataset, issue 2).
@@ -30,13 +28,7 @@ class DSprites(GridDataset):
     counter-clockwise, both ends included: 0 and 39 are the same image), position_x and position_y (32 each; the centre
     lies at 16 + 32k/31 px, y growing downwards).
 
-    Parameters
-    ----------
-    source : "rendered" draws the images; "real" reads those of the published file.
-    root : of "real", the folder of data files; see `course_lib.data.files.fetch`, which also says what is raised when
-        the file is not there and cannot be downloaded.
-
-    Raises ValueError for another `source`.
+    The arguments are those of `course_lib.data.published.Redrawn`: DSprites(source="real") reads the published file.
     """
 
     space = FactorSpace(("shape", "scale", "orientation", "position_x", "position_y"), (3, 6, 40, 32, 32))
@@ -48,20 +40,13 @@ class DSprites(GridDataset):
     licence = "MIT (drawn by course_lib; the original dSprites is Apache-2.0)"
     citation = "Matthey, Higgins, Hassabis and Lerchner, dSprites: Disentanglement testing Sprites dataset, 2017"
 
-    def __init__(self, source: str = "rendered", root: str | Path | None = None):
-        check_choice(("rendered", "real"), source=source)
-        self.options = dict(source=source)
-        self._look_up = None
-        if source == "real":
-            real = published.dsprites(self.space.sizes, root)
-            self._look_up, self.mean, self.std = real.look_up, real.mean, real.std
-            self.source, self.licence = real.source, real.licence
-        else:
-            self._tables = (edges(), rows(), centres())
+    published = staticmethod(published.dsprites)
 
-    def render(self, index: Tensor) -> Tensor:
-        if self._look_up is not None:
-            return self._look_up(index)
+    def __init__(self, source: str = "rendered", root: str | Path | None = None):
+        super().__init__(source, root)
+        self._tables = (edges(), rows(), centres())
+
+    def draw(self, index: Tensor) -> Tensor:
         self._tables = [table.to(index.device) for table in self._tables]
         edges, rows, centres = self._tables
         shape, scale, orientation, *position = self.space.factors(index).unbind(1)

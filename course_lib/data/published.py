@@ -1,5 +1,6 @@
 """The published files of the datasets that course_lib otherwise draws: dSprites and 3D Shapes."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,8 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_lib.arguments import check_choice
 from course_lib.data.arrays import BLOCK, NpzArray, unpacked
 from course_lib.data.files import RemoteFile, fetch
+from course_lib.data.grid import GridDataset
 from course_lib.data.stored import IMAGE, MappedTable, PackedTable, grid_order
 
 DSPRITES = RemoteFile(
@@ -38,6 +41,39 @@ class Published:
     std: tuple[float, ...]
     source: str
     licence: str = "Apache-2.0"
+
+
+class Redrawn(GridDataset):
+    """A dataset that is drawn unless its published file is asked for. Subclasses write `draw` and name `published`.
+
+    Parameters
+    ----------
+    source : "rendered" draws the images; "real" reads those of the published file.
+    root : of "real", the folder of data files; see `course_lib.data.files.fetch`, which also says what is raised when
+        the file is not there and cannot be downloaded.
+
+    Raises ValueError for another `source`.
+    """
+
+    def __init__(self, source: str = "rendered", root: str | Path | None = None):
+        check_choice(("rendered", "real"), source=source)
+        self.options, self._look_up = dict(source=source), None
+        if source == "real":
+            real = self.published(self.space.sizes, root)
+            self._look_up, self.mean, self.std = real.look_up, real.mean, real.std
+            self.source, self.licence = real.source, real.licence
+
+    @staticmethod
+    @abstractmethod
+    def published(sizes: tuple[int, ...], root: str | Path | None) -> Published:
+        """What stands in the published file, for a grid of these sizes."""
+
+    @abstractmethod
+    def draw(self, index: Tensor) -> Tensor:
+        """uint8 (B, C, H, W), like `render`."""
+
+    def render(self, index: Tensor) -> Tensor:
+        return self.draw(index) if self._look_up is None else self._look_up(index)
 
 
 def dsprites(sizes: tuple[int, ...], root: str | Path | None = None) -> Published:

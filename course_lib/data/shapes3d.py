@@ -6,8 +6,7 @@ from math import pi, radians, tan
 import torch
 from torch import Tensor
 
-from course_lib.data import _raycast
-from course_lib.data.grid import GridDataset
+from course_lib.data import _raycast, published
 from course_lib.factors import FactorSpace
 
 IMAGE = 64  # side of an image in pixels
@@ -44,7 +43,7 @@ NORMALS = torch.tensor([[0, 0, 1], [0, -1, 0], [1, 0, 0], [-1, 0, 0]], dtype=tor
 OFFSETS = torch.tensor([0, -BACK, -1, -1], dtype=torch.float64)  # each plane is the points with normal · point = offset
 
 
-class Shapes3D(GridDataset):
+class Shapes3D(published.Redrawn):
     """One object in a room, floor, wall and object each of their own hue: 480,000 images of 64×64 in colour.
 
     The factors are floor_hue, wall_hue and object_hue (10 each, hue k/10), scale (0.75 to 1.25 in 8 steps), shape
@@ -56,6 +55,8 @@ class Shapes3D(GridDataset):
     the exact edge of the light on them.
 
     The first image takes some seconds: the 480 geometries are ray-cast once per process (`tables`).
+
+    The arguments are those of `course_lib.data.published.Redrawn`: Shapes3D(source="real") reads the published file.
     """
 
     space = FactorSpace(
@@ -71,7 +72,9 @@ class Shapes3D(GridDataset):
     licence = "MIT (rendered by course_lib; the original 3D Shapes is Apache-2.0)"
     citation = "Burgess and Kim, 3D Shapes dataset, 2018"
 
-    def render(self, index: Tensor) -> Tensor:
+    published = staticmethod(published.shapes3d)
+
+    def draw(self, index: Tensor) -> Tensor:
         hues, *layers = tables(index.device)
         images = torch.empty(len(index), *self.shape, dtype=torch.uint8, device=index.device)
         for part, target in zip(index.split(CHUNK), images.split(CHUNK), strict=True):

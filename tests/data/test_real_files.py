@@ -21,6 +21,7 @@ from course_lib.data import (
     MPI3D,
     Cars3D,
     DSprites,
+    Shapes3D,
     SmallNORB,
     arrays,
     cars3d,
@@ -339,10 +340,13 @@ def test_real_3d_shapes_are_the_images_of_the_file(options, tmp_path, monkeypatc
     images = write_shapes(tmp_path / "3dshapes.h5", grid(SHAPES), **options)
     monkeypatch.setattr(published, "BLOCK", 7)
     monkeypatch.setattr(published, "SHAPES3D", remote(tmp_path, "3dshapes.h5"))
+    monkeypatch.setattr(Shapes3D, "space", FactorSpace(Shapes3D.space.names, SHAPES))
     for _ in range(2):
-        real = published.shapes3d(SHAPES, tmp_path)
-        assert torch.equal(real.look_up(torch.arange(24)), channels_first(images))
-    assert len(real.mean) == len(real.std) == 3 and "3dshapes.h5" in real.source
+        data = Shapes3D("real", root=tmp_path)
+        assert torch.equal(data.images(torch.arange(24)), channels_first(images))
+    assert data.mean[0] == 0.502584966788819 and data.std[2] == 0.366168598152475
+    assert "3dshapes.h5" in data.source and repr(data) == "Shapes3D(source='real')"
+    assert Shapes3D().source != data.source and Shapes3D().mean != data.mean
 
 
 def test_3d_shapes_in_another_order_or_without_h5py_are_an_error(tmp_path, monkeypatch):

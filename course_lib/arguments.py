@@ -1,14 +1,25 @@
 """Checks of arguments, so that every error names the argument, what came, and what is allowed."""
 
+from numbers import Integral
+
 import torch
 from torch import Tensor
 
 
-def check_integers(low: int, **values) -> None:
-    """Raise a ValueError naming the first of `values` that is not an integer of at least `low`."""
+def check_integers(low: int, **values) -> tuple[int, ...]:
+    """`values` as Python integers; a ValueError names the first that is not an integer of at least `low`."""
     for argument, value in values.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < low:
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
             raise ValueError(f"{argument}: got {value!r}; allowed are integers from {low}.")
+    return tuple(int(value) for value in values.values())
+
+
+def check_seed(seed: int) -> int:
+    """`seed` as a Python integer from 0 to 2⁶³ − 1, or a ValueError."""
+    (seed,) = check_integers(0, seed=seed)
+    if seed >= 2**63:
+        raise ValueError(f"seed: got {seed}; allowed are integers from 0 to 2⁶³ − 1.")
+    return seed
 
 
 def check_choice(allowed, **values) -> None:

@@ -87,9 +87,12 @@ class FactorSpace:
     def traversal(self, factor: int | str, index: int = 0) -> Tensor:
         """All points that agree with `index` except in one factor, in that factor's order: int64 (sizes[factor],)."""
         position = self.position(factor)
-        start = self.checked(index).reshape(())
+        start = self.checked(index)
+        if start.numel() != 1:
+            raise ValueError(f"index: got shape {tuple(start.shape)}; a traversal starts from one index.")
+        start = start.reshape(())
         start = start - self.factors(start)[position] * self.strides[position]
-        return start + self.strides[position] * torch.arange(self.sizes[position])
+        return start + self.strides[position] * torch.arange(self.sizes[position], device=start.device)
 
     def position(self, factor: int | str) -> int:
         """The place of a factor, given by its name or already by its place."""

@@ -38,9 +38,7 @@ def pairs(space: FactorSpace, n: int, generator: torch.Generator, *, k: int | tu
     check_integers(1, n=n)
     check_integers(0, k=low)
     if not low <= high <= changeable:
-        raise ValueError(
-            f"k: got {k!r}; allowed are numbers or ranges from 0 to {changeable}, the factors that vary."
-        )
+        raise ValueError(f"k: got {k!r}; allowed are numbers or ranges from 0 to {changeable}, the factors that vary.")
     first = space.factors(singles(space, n, generator))
     differing = torch.randint(low, high + 1, (n, 1), generator=generator, device=generator.device)
     order = torch.rand(first.shape, generator=generator, device=generator.device, dtype=torch.float64)
@@ -64,7 +62,7 @@ def triplets(space: FactorSpace, n: int, generator: torch.Generator, *, by: str 
     check_choice(ORDERS, by=by)
     share = _untied_share(space, by)
     if share == 0:
-        raise ValueError(f"space: {space} has no triplet with two different distances by {by!r}.")
+        raise ValueError(f"space: {space} has no triplet with two different distances by {by!r}, or too few to draw.")
     draws = int(1.25 * n / share + 64 / share)  # enough untied ones, but for a chance below one in a billion
     anchor, positive, negative = _three(space, draws, generator)
     near, far = (factor_distance(space, anchor, other, by=by) for other in (positive, negative))

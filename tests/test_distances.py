@@ -109,6 +109,25 @@ def test_correlation_table_of_a_distance_that_is_the_truth_squared():
     assert (table["rank"] > 1 - 1e-9).all() and (table["linear"] < 0.99).all() and (table["linear"] > 0.9).all()
 
 
+def test_correlation_table_takes_another_ground_truth_and_another_protocol():
+    def distance(first, second):
+        return ground_truth_distance(DATA.space, by="differing")(first, second)
+
+    tables = [correlation_table(distance, DATA.space, generator(4), n=5_000, by=by) for by in ("differing", "l1")]
+    assert (tables[0] > 1 - 1e-9).all().all() and (tables[1].loc["random"] < 0.9).all()
+    constant = perceived_distance(XYSquares(2, 2, squares=2, image_size=16))
+    loose, batched = (
+        correlation_table(constant, DATA.space, generator(5), n=20_000, batch_size=size) for size in (None, 4)
+    )
+    assert batched.loc["random", "rank"] > loose.loc["random", "rank"] + 0.1  # one pair in four is a self-pair
+
+
+def test_distances_carry_no_gradient():
+    weight = torch.ones(40, requires_grad=True)
+    distance = latent_distance(lambda images: images.flatten(1)[:, :40] * weight, DATA)
+    assert not distance(torch.tensor([1]), torch.tensor([2])).requires_grad
+
+
 def test_self_pairs_alone_make_a_correlation():
     """At spacing 8 all distances but 0 are equal: what is left without self-pairs is no correlation at all."""
     distance = perceived_distance(XYSquares(2, 2, squares=2, image_size=16))

@@ -32,6 +32,12 @@ def test_traversal_changes_one_factor_in_order():
     assert torch.equal(SPACE.traversal(1, 5), SPACE.traversal("scale", 5))
 
 
+def test_spaces_are_equal_when_names_and_sizes_are():
+    assert FactorSpace(("a", "b"), (2, 3)) == FactorSpace(["a", "b"], [2, 3])
+    assert FactorSpace(("a", "b"), (2, 3)) != FactorSpace(("a", "b"), (2, 4)) != FactorSpace(("a", "c"), (2, 4))
+    assert len({FactorSpace(("a",), (2,)), FactorSpace(("a",), (2,)), FactorSpace(("a",), (3,))}) == 2
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -45,6 +51,8 @@ def test_traversal_changes_one_factor_in_order():
         (lambda: SPACE.index(3), "the last axis must hold 3 values"),
         (lambda: SPACE.traversal("colour"), "factor: got 'colour'; allowed are shape, scale, x"),
         (lambda: SPACE.traversal(3), "factor: got 3"),
+        (lambda: SPACE.traversal(True), "factor: got True"),
+        (lambda: SPACE.traversal(0, [1, 2]), "index: got shape"),
         (lambda: FactorSpace(("a", "a"), (2, 2)), "names: got"),
         (lambda: FactorSpace(("a", "b"), (2,)), "names: got"),
         (lambda: FactorSpace(("a",), (0,)), "sizes: got"),

@@ -176,6 +176,11 @@ def test_batch_triplets_obey_any_distance():
     assert chisquare(anchor.bincount(minlength=20)).pvalue > 1e-3
 
 
+def test_batch_triplets_keep_the_order_of_the_draw_in_a_tie():
+    tied = batch_triplets(9, 50, generator(9), lambda first, second: torch.zeros(50))
+    assert torch.equal(tied, torch.randint(9, (3, 50), generator=generator(9)))
+
+
 def test_traversals_hold_everything_else():
     points = MIXED.factors(traversals(MIXED, "b", 200, generator(10)))
     assert points.shape == (200, 6, 5)

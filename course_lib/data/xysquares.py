@@ -36,8 +36,8 @@ class XYSquares(GridDataset):
     )
 
     def __init__(self, spacing: int = 8, square_size: int = 8, squares: int = 3, image_size: int = 64):
-        check_integers(1, spacing=spacing, square_size=square_size, squares=squares)
-        check_integers(POSITIONS, image_size=image_size)
+        spacing, square_size, squares = check_integers(1, spacing=spacing, square_size=square_size, squares=squares)
+        (image_size,) = check_integers(POSITIONS, image_size=image_size)
         if squares > 3:
             raise ValueError(f"squares: got {squares}; allowed are 1, 2 and 3, one per colour channel.")
         room = (image_size - square_size) // (POSITIONS - 1)

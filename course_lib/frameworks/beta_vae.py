@@ -1,5 +1,7 @@
 """The VAE and the β-VAE."""
 
+from numbers import Real
+
 from torch import Tensor
 
 from course_lib.frameworks.framework import Framework, Step
@@ -25,9 +27,9 @@ class BetaVAE(Framework):
     """
 
     def __init__(self, model: VAE, beta: float = 1.0, *, reconstruction: str = "mse", reduction: str = "sum"):
-        if not beta >= 0:
+        if not isinstance(beta, Real) or not beta >= 0:
             raise ValueError(f"beta: got {beta!r}; allowed are numbers from 0.")
-        super().__init__(model, beta=beta, reconstruction=reconstruction, reduction=reduction)
+        super().__init__(model, beta=float(beta), reconstruction=reconstruction, reduction=reduction)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
         (images,) = views

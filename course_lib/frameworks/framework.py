@@ -35,8 +35,8 @@ class Step:
 class Framework(nn.Module):
     """A model together with the objective that trains it. Subclasses write `loss`.
 
-    Keyword arguments of the subclass go to `super().__init__`, which keeps each as an attribute and in `arguments`,
-    from where `save` writes them. `reconstruction` is "mse" or "bce". `reduction` says how a term's elements become one
+    Keyword arguments of the subclass go to `super().__init__`, which keeps each as an attribute, from
+    where `save` takes it. `reconstruction` is "mse" or "bce". `reduction` says how a term's elements become one
     number: "sum" adds them for each image (as the papers do), "mean" averages them (as the thesis does, Appendix
     A.2.1); either way the batch is averaged. Between the two, β_mean = β_sum · D / (C·H·W).
     """
@@ -49,8 +49,9 @@ class Framework(nn.Module):
         check_choice(LIKELIHOODS, reconstruction=reconstruction)
         check_choice(REDUCTIONS, reduction=reduction)
         self.model, self.likelihood = model, LIKELIHOODS[reconstruction](model)
-        self.arguments = dict(arguments, reconstruction=reconstruction, reduction=reduction)
-        for name, value in self.arguments.items():
+        arguments = dict(arguments, reconstruction=reconstruction, reduction=reduction)
+        self._names = tuple(arguments)
+        for name, value in arguments.items():
             setattr(self, name, value)
 
     @abstractmethod
@@ -94,6 +95,11 @@ class Framework(nn.Module):
     def save(self, path) -> None:
         """Write weights and configuration to one safetensors file, which `load_framework` reads back."""
         write_tensors(path, self.state_dict(), self.config)
+
+    @property
+    def arguments(self) -> dict:
+        """The keyword arguments that build this framework, as they are now."""
+        return {name: getattr(self, name) for name in self._names}
 
     @property
     def config(self) -> dict:

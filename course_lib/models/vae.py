@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import check_choice, check_integers, check_seed
 from course_lib.data import GridDataset
 from course_lib.models.gaussian import DiagonalGaussian
 from course_lib.models.networks import conv_networks, initialise, mlp_networks
@@ -22,18 +22,20 @@ class VAE(nn.Module):
         self, architecture: str, shape: Sequence[int], latent_dim: int, hidden: Sequence[int] = (), seed: int = 0
     ):
         super().__init__()
-        check_integers(1, latent_dim=latent_dim)
+        (latent_dim,) = check_integers(1, latent_dim=latent_dim)
+        hidden = [*check_integers(1, **{f"hidden[{place}]": width for place, width in enumerate(hidden)})]
+        check_choice(("conv", "mlp"), architecture=architecture)
         self.shape, self.latent_dim = tuple(shape), latent_dim
-        self.config = dict(architecture=architecture, shape=list(shape), latent_dim=latent_dim, hidden=list(hidden))
+        self.config = dict(architecture=architecture, shape=list(shape), latent_dim=latent_dim, hidden=hidden)
         with torch.device("meta"):  # the layers' own initialisation would draw from the global generator
             if architecture == "conv":
                 self.encoder, self.decoder = conv_networks(self.shape, latent_dim)
             else:
                 self.encoder, self.decoder = mlp_networks(self.shape, latent_dim, hidden)
-        self.to_empty(device="cpu")
-        initialise(self, torch.Generator().manual_seed(seed))
-        self.register_buffer("pixel_mean", torch.zeros(self.shape[0]))
-        self.register_buffer("pixel_std", torch.ones(self.shape[0]))
+        self.to_empty(device="cpu").float()  # whatever the default device and type are
+        initialise(self, torch.Generator().manual_seed(check_seed(seed)))
+        self.register_buffer("pixel_mean", torch.zeros(self.shape[0], dtype=torch.float32, device="cpu"))
+        self.register_buffer("pixel_std", torch.ones(self.shape[0], dtype=torch.float32, device="cpu"))
 
     def encode(self, observations: Tensor) -> DiagonalGaussian:
         """Standardised images (B, C, H, W) → the posterior q(z|x) of each, mean and log-variance (B, D) in float32."""
@@ -61,6 +63,6 @@ def mlp_vae(data: GridDataset, latent_dim: int = 10, *, hidden: Sequence[int] = 
 
 
 def _for_data(model: VAE, data: GridDataset) -> VAE:
-    model.pixel_mean.copy_(torch.tensor(data.mean))
-    model.pixel_std.copy_(torch.tensor(data.std))
+    for buffer, values in ((model.pixel_mean, data.mean), (model.pixel_std, data.std)):
+        buffer.copy_(torch.tensor(values, dtype=torch.float32, device="cpu"))
     return model

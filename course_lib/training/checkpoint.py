@@ -1,15 +1,17 @@
 """Saving and restoring all that a training needs to go on as if it had never stopped."""
 
 import json
+import os
 from pathlib import Path
 
 import torch
-from torch import Tensor
 from torch.optim import Optimizer
 
 from course_lib.frameworks import Framework
 from course_lib.storage import TRAINING, read_tensors, write_tensors
 from course_lib.training.history import History
+
+GENERATOR, RECORDS = f"{TRAINING}generator", f"{TRAINING}records"
 
 
 class Checkpoint:
@@ -21,43 +23,53 @@ class Checkpoint:
     def __init__(
         self, path, framework: Framework, optimisers: dict[str, Optimizer], generator: torch.Generator, settings: dict
     ):
-        self.path, self.framework, self.optimisers = Path(path), framework, optimisers
+        self.path = Path(os.path.realpath(path))  # once: the working directory may change
+        self.framework, self.optimisers = framework, optimisers
         self.generator, self.settings = generator, settings
 
     def save(self, history: History) -> None:
         tensors = dict(self.framework.state_dict())
-        tensors[f"{TRAINING}generator"] = self.generator.get_state()
-        for name, _, state, key in self._optimiser_states():
-            tensors[name] = state[key]
-        progress = {"settings": self.settings, "steps": history.steps, "records": history.records}
-        write_tensors(self.path, tensors, self.framework.config | progress)
+        tensors[GENERATOR] = self.generator.get_state()
+        tensors[RECORDS] = torch.frombuffer(bytearray(json.dumps(history.records).encode()), dtype=torch.uint8)
+        tensors |= {name: state[key] for name, state, key in self._optimiser_states()}
+        write_tensors(self.path, tensors, self.framework.config | {"settings": self.settings, "steps": history.steps})
 
-    def restore(self) -> History:
-        """Put the file's state into framework, optimisers and generator. Nothing changes unless all of it fits."""
+    def restore(self, limit: int) -> History:
+        """Put the file's state into framework, optimisers and generator; nothing changes unless all of it fits.
+
+        Raises ValueError when the file comes from another run, is damaged, or holds more than `limit` steps.
+        """
         tensors, config = read_tensors(self.path)
         self._check_same_run(config)
+        steps = config.get("steps")
         weights = self.framework.state_dict()
-        states = {name: (parameter, state, key) for name, parameter, state, key in self._optimiser_states()}
-        missing = (weights.keys() | states.keys() | {f"{TRAINING}generator"}) - tensors.keys()
-        if missing:
-            raise ValueError(f"checkpoint: {self.path} is damaged: it lacks {', '.join(sorted(missing)[:3])}.")
-        wrong = [name for name in weights if weights[name].shape != tensors[name].shape]
-        if wrong:
-            raise ValueError(
-                f"checkpoint: {self.path} is damaged: {wrong[0]} has shape {tuple(tensors[wrong[0]].shape)}."
-            )
+        states = {name: (state, key) for name, state, key in self._optimiser_states()}
+        expected = weights | {name: state[key] for name, (state, key) in states.items()}
+        expected[GENERATOR] = self.generator.get_state()
+        for name, here in expected.items():
+            there = tensors.get(name)
+            if there is None or (there.shape, there.dtype) != (here.shape, here.dtype):
+                what = "missing" if there is None else f"{there.dtype} {tuple(there.shape)}"
+                raise ValueError(
+                    f"checkpoint: {self.path} is damaged or from another kind of device: {name} is {what}, "
+                    f"expected is {here.dtype} {tuple(here.shape)}."
+                )
+        if not isinstance(steps, int) or RECORDS not in tensors:
+            raise ValueError(f"checkpoint: {self.path} is damaged: it lacks its history.")
+        if steps > limit:
+            raise ValueError(f"steps: got {limit}; the checkpoint {self.path} already holds {steps}.")
         self.framework.load_state_dict({name: tensors[name] for name in weights})
-        for name, (_, state, key) in states.items():
+        for name, (state, key) in states.items():
             state[key].copy_(tensors[name])  # in place, to keep the memory format and device
-        self.generator.set_state(tensors[f"{TRAINING}generator"])
-        return History(config["records"], config["steps"])
+        self.generator.set_state(tensors[GENERATOR])
+        return History(json.loads(bytes(tensors[RECORDS].tolist())), steps)
 
-    def _optimiser_states(self) -> list[tuple[str, Tensor, dict, str]]:
-        """Every tensor that the optimisers hold: its name in the file, its parameter, and where it lives."""
+    def _optimiser_states(self) -> list[tuple[str, dict, str]]:
+        """Every tensor that the optimisers hold: its name in the file, and where it lives."""
         return [
-            (f"{TRAINING}{player}/{place}/{key}", parameter, state, key)
+            (f"{TRAINING}{player}/{place}/{key}", state, key)
             for player, optimiser in self.optimisers.items()
-            for place, (parameter, state) in enumerate(optimiser.state.items())
+            for place, state in enumerate(optimiser.state.values())
             for key in sorted(state)
         ]
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 
 import torch
@@ -13,12 +14,12 @@ from torch import Tensor
 from torch.optim import Adam, Optimizer
 from tqdm.auto import tqdm
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import check_integers, check_seed
 from course_lib.data import GridDataset
 from course_lib.frameworks import Framework, Step
 from course_lib.training.checkpoint import Checkpoint
 from course_lib.training.history import History
-from course_lib.training.precision import autocast, is_convolutional
+from course_lib.training.precision import autocast, is_convolutional, resolved
 
 
 def fit(
@@ -59,28 +60,37 @@ def fit(
     ValueError for unusable arguments, OSError for an unwritable checkpoint (tried before the first step),
     FloatingPointError naming the term and the step when a loss is not finite; the last good checkpoint is kept.
     """
-    check_integers(0, steps=steps)
-    check_integers(1, batch_size=batch_size, checkpoint_every=checkpoint_every, log_every=log_every)
+    (steps,) = check_integers(0, steps=steps)
+    batch_size, checkpoint_every, log_every = check_integers(
+        1, batch_size=batch_size, checkpoint_every=checkpoint_every, log_every=log_every
+    )
+    seed = check_seed(seed)
     learning_rate = framework.learning_rate if learning_rate is None else learning_rate
-    if not 0 < learning_rate < math.inf:
+    if not isinstance(learning_rate, Real) or not 0 < learning_rate < math.inf:
         raise ValueError(f"learning_rate: got {learning_rate!r}; allowed are positive numbers.")
-    if tuple(data.shape) != framework.model.shape:
-        raise ValueError(f"data: its images are {data.shape}, the model was built for {framework.model.shape}.")
+    if budget is not None and (not isinstance(budget, Real) or not budget >= 0):
+        raise ValueError(f"budget: got {budget!r}; allowed are None and seconds from 0.")
+    callbacks = list(callbacks)
+    _check_data(framework, data)
     device = _device(device)
+    precision = resolved(framework, device, precision)
     framework.to(device, memory_format=torch.channels_last if is_convolutional(framework) else torch.preserve_format)
     generator = torch.Generator(device).manual_seed(seed)
     optimisers = {player: _adam(framework.parameters_of(player), learning_rate) for player in framework.players}
-    trainer = Trainer(framework, data, batch_size, steps, generator, optimisers, autocast(framework, device, precision))
+    trainer = Trainer(framework, data, batch_size, steps, generator, optimisers, autocast(device, precision))
 
     history, store = History(), None
     if checkpoint is not None:
-        settings = dict(data=repr(data), batch_size=batch_size, learning_rate=learning_rate, seed=seed)
+        settings = dict(
+            data=repr(data), batch_size=batch_size, learning_rate=float(learning_rate), seed=seed, precision=precision
+        )
         store = Checkpoint(checkpoint, framework, optimisers, generator, settings)
-        history = store.restore() if store.path.exists() else history
-        if history.steps > steps:
-            raise ValueError(f"steps: got {steps}; the checkpoint {store.path} already holds {history.steps}.")
-        store.save(history)  # better to learn now that it cannot be written than after an hour
-    _run(trainer, history, store, checkpoint_every, log_every, budget, list(callbacks))
+        history = store.restore(limit=steps) if store.path.exists() else history
+        if history.steps < steps:
+            store.save(history)  # better to learn now that it cannot be written than after an hour
+    # Whatever surrounds the call: backward passes under autocast would run in bfloat16 too.
+    with torch.enable_grad(), torch.autocast(device.type, enabled=False):
+        _run(trainer, history, store, checkpoint_every, log_every, budget, callbacks)
     return history
 
 
@@ -104,12 +114,14 @@ def _run(trainer, history, store, checkpoint_every, log_every, budget, callbacks
                 values = {name: value.item() for name, value in terms.items()}
                 record = {"step": done, "loss": sum(values.values()), **values, "seconds": time.monotonic() - started}
                 for callback in callbacks:
-                    record |= callback(trainer.framework, done) or {}
+                    record |= _extra(callback(trainer.framework, done), record)
                 history.records.append(record)
                 bar.set_postfix(loss=f"{record['loss']:.4g}")
             if saves:
+                _check_weights(trainer.framework, done, store, saved)
                 store.save(history)
                 saved = done
+    _check_weights(trainer.framework, history.steps, store, saved)
     if store is not None and saved != history.steps:
         store.save(history)
 
@@ -143,8 +155,8 @@ class Trainer:
 
 
 def _adam(parameters, learning_rate: float) -> Adam:
-    """Adam with its state already made, so that a checkpoint has somewhere to be restored to."""
-    optimiser = Adam(parameters, lr=learning_rate, fused=True)
+    """Adam on the weights that are not frozen, its state already made for a checkpoint to be restored into."""
+    optimiser = Adam([weight for weight in parameters if weight.requires_grad], lr=learning_rate, fused=True)
     for weight in optimiser.param_groups[0]["params"]:
         state = optimiser.state[weight]
         state["step"] = torch.zeros((), dtype=torch.float32, device=weight.device)
@@ -161,11 +173,39 @@ def _device(device: str | torch.device) -> torch.device:
         raise ValueError(f"device: got {device!r}, which is not available here: {error}") from error
 
 
+def _check_data(framework: Framework, data: GridDataset) -> None:
+    if tuple(data.shape) != framework.model.shape:
+        raise ValueError(f"data: its images are {data.shape}, the model was built for {framework.model.shape}.")
+    for name, buffer in (("mean", framework.model.pixel_mean), ("std", framework.model.pixel_std)):
+        here, there = getattr(data, name), tuple(buffer.tolist())
+        if any(abs(a - b) > 1e-6 for a, b in zip(here, there, strict=True)):
+            raise ValueError(f"data: its pixel {name} is {here}, the model was built for data with {there}.")
+
+
+def _extra(values, record: dict) -> dict[str, float]:
+    """What a callback returned, as floats for the history."""
+    values = {} if values is None else values
+    if not isinstance(values, dict) or values.keys() & record.keys():
+        taken = ", ".join(record)
+        raise ValueError(f"callbacks: one returned {values!r}; allowed are None and dicts without the keys {taken}.")
+    try:
+        return {str(name): float(value) for name, value in values.items()}
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"callbacks: one returned {values!r}; the values must be numbers.") from error
+
+
 def _check_finite(terms: dict[str, Tensor], step: int, store: Checkpoint | None, saved: int) -> None:
     bad = next((name for name, term in terms.items() if not math.isfinite(term.item())), None)
     if bad is not None:
-        kept = f" The checkpoint of step {saved} in {store.path} is kept." if store is not None else ""
-        raise FloatingPointError(
-            f"The term {bad!r} is {terms[bad].item()} at step {step}. "
-            f"Try a lower learning_rate, or precision='float32'.{kept}"
-        )
+        _diverged(f"The term {bad!r} is {terms[bad].item()}", step, store, saved)
+
+
+def _check_weights(framework: Framework, step: int, store: Checkpoint | None, saved: int) -> None:
+    bad = next((name for name, weight in framework.named_parameters() if not weight.isfinite().all()), None)
+    if bad is not None:
+        _diverged(f"The weights {bad!r} are not finite", step, store, saved)
+
+
+def _diverged(what: str, step: int, store: Checkpoint | None, saved: int) -> None:
+    kept = f" The checkpoint of step {saved} in {store.path} is kept." if store is not None else ""
+    raise FloatingPointError(f"{what} at step {step}. Try a lower learning_rate, or precision='float32'.{kept}")

@@ -1,7 +1,5 @@
 """Which floating-point format the networks run in."""
 
-from contextlib import nullcontext
-
 import torch
 from torch import nn
 
@@ -10,8 +8,8 @@ from course_lib.arguments import check_choice
 PRECISIONS = ("auto", "float32", "bfloat16")
 
 
-def autocast(network: nn.Module, device: torch.device, precision: str):
-    """A context for the forward pass: bfloat16 autocast, or nothing.
+def resolved(network: nn.Module, device: torch.device, precision: str) -> str:
+    """ "float32" or "bfloat16": what `precision` means for this network on this device.
 
     "auto" takes bfloat16 for convolutional networks where the device multiplies in it; small fully connected networks
     gain nothing from it on a CPU. Losses stay in float32 either way, since models return float32.
@@ -19,7 +17,13 @@ def autocast(network: nn.Module, device: torch.device, precision: str):
     check_choice(PRECISIONS, precision=precision)
     if precision == "auto":
         precision = "bfloat16" if is_convolutional(network) and multiplies_bfloat16(device) else "float32"
-    return torch.autocast(device.type, torch.bfloat16) if precision == "bfloat16" else nullcontext()
+    return precision
+
+
+def autocast(device: torch.device, precision: str) -> torch.autocast:
+    """A context for the forward pass in "float32" or "bfloat16", whatever context surrounds it."""
+    # Without a cache: that of a surrounding autocast would outlive the step, and serve weights from before it.
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16", cache_enabled=False)
 
 
 def is_convolutional(network: nn.Module) -> bool:

@@ -65,6 +65,28 @@ def test_encode_takes_raw_and_standardised_images():
     assert raw.shape == (2, 3) and not raw.requires_grad
 
 
+def test_encode_is_the_mean_of_the_posterior():
+    framework = BetaVAE(mlp_vae(DATA, 3))
+    statistics = framework.model.encoder(DATA.observations([1, 2]))
+    torch.testing.assert_close(framework.encode(DATA.images([1, 2])), statistics[:, :3])
+
+
+def test_generate_maps_the_decoder_s_output_back_to_pixels():
+    latents = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    squared, crossed = (BetaVAE(mlp_vae(DATA, 3), reconstruction=name) for name in ("mse", "bce"))
+    raw = squared.model.decoder(latents)
+    std, mean = (torch.tensor(values).view(2, 1, 1) for values in (DATA.std, DATA.mean))
+    torch.testing.assert_close(squared.generate(latents), (raw * std + mean).clamp(0, 1))
+    torch.testing.assert_close(crossed.generate(latents), 1 / (1 + torch.exp(-raw)))
+
+
+def test_an_argument_changed_later_is_saved_too(tmp_path):
+    framework = BetaVAE(mlp_vae(DATA, 3), 1.0)
+    framework.beta = 4.0
+    framework.save(tmp_path / "model")
+    assert load_framework(tmp_path / "model").beta == 4.0
+
+
 @pytest.mark.parametrize("reconstruction", ["mse", "bce"])
 def test_reconstructions_are_pixels(reconstruction):
     pixels = BetaVAE(mlp_vae(DATA, 3), reconstruction=reconstruction).reconstruct(DATA.images([1, 2]))
@@ -84,7 +106,7 @@ def test_save_and_load_restore_the_framework(build, tmp_path):
 
 
 def test_load_refuses_what_it_did_not_write(tmp_path):
-    with pytest.raises(FileNotFoundError, match="path: there is no file"):
+    with pytest.raises(FileNotFoundError, match="path: .*absent is not there"):
         load_framework(tmp_path / "absent")
     (tmp_path / "text").write_text("not tensors")
     with pytest.raises(ValueError, match="path: .* is not a file written by course_lib"):
@@ -103,6 +125,7 @@ def test_load_refuses_what_it_did_not_write(tmp_path):
     [
         (lambda: BetaVAE(mlp_vae(DATA), -1.0), "beta: got -1.0"),
         (lambda: BetaVAE(mlp_vae(DATA), float("nan")), "beta: got nan"),
+        (lambda: BetaVAE(mlp_vae(DATA), "1"), "beta: got '1'"),
         (lambda: BetaVAE(mlp_vae(DATA), reduction="max"), "reduction: got 'max'; allowed are 'sum', 'mean'"),
         (lambda: BetaVAE(mlp_vae(DATA), reconstruction="l1"), "reconstruction: got 'l1'; allowed are 'mse', 'bce'"),
         (lambda: BetaVAE(mlp_vae(DATA)).encode(torch.zeros(1, 3, 16, 16)), r"images: got shape \(1, 3, 16, 16\)"),

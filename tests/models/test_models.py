@@ -94,7 +94,22 @@ def test_samples_are_differentiable_in_mean_and_log_variance():
     torch.testing.assert_close(log_variance.grad, 0.5 * samples.detach())  # d(σε)/d log σ² = σε/2, and the mean is 0
 
 
+def test_defaults_of_the_process_do_not_reach_the_model():
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    try:
+        model = mlp_vae(SMALL)
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
+    assert {(tensor.dtype, tensor.device.type) for tensor in model.state_dict().values()} == {(torch.float32, "cpu")}
+
+
 def test_errors():
+    with pytest.raises(ValueError, match=r"hidden\[1\]: got 0"):
+        mlp_vae(SMALL, hidden=(5, 0))
+    with pytest.raises(ValueError, match="seed: got -1"):
+        mlp_vae(SMALL, seed=-1)
     with pytest.raises(ValueError, match="latent_dim: got 0"):
         mlp_vae(SMALL, 0)
     with pytest.raises(ValueError, match="data: got images of 24×24 pixels; conv_vae allows 64×64, 32×32 and 16×16"):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 import torch
 from torch.optim import Adam
@@ -14,6 +15,7 @@ from torch.optim import Adam
 from course_lib.data import XYSquares
 from course_lib.frameworks import BetaVAE, Step, load_framework
 from course_lib.models import conv_vae, mlp_vae
+from course_lib.storage import read_tensors, write_tensors
 from course_lib.training import fit
 
 DATA = XYSquares(2, 2, squares=2, image_size=16)
@@ -78,6 +80,7 @@ def test_resuming_equals_not_stopping(build, precision, tmp_path):
     assert same_weights(whole, resumed)
     logged = [history.to_frame().drop(columns="seconds").drop(index=13), expected.to_frame().drop(columns="seconds")]
     assert logged[0].equals(logged[1])
+    assert history.to_frame().seconds.is_monotonic_increasing
     assert same_weights(load_framework(path), whole)
 
 
@@ -162,6 +165,7 @@ def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path):
         (vae(), dict(seed=1), "seed is 0, here it is 1"),
         (vae(), dict(batch_size=8), "batch_size is 16, here it is 8"),
         (vae(), dict(learning_rate=1e-4), "learning_rate is 0.001, here it is 0.0001"),
+        (vae(), dict(precision="bfloat16"), "precision is 'float32', here it is 'bfloat16'"),
     ]
     for framework, change, words in others:
         before = {name: value.clone() for name, value in framework.state_dict().items()}
@@ -194,10 +198,120 @@ def test_a_non_finite_term_stops_training_with_its_name(tmp_path):
     path = tmp_path / "run.safetensors"
     with pytest.raises(FloatingPointError, match="'kl' is nan at step 9.*checkpoint of step 8 in .* is kept"):
         fit(Diverging(mlp_vae(DATA, 3)), DATA, steps=20, checkpoint=path, checkpoint_every=4, **RUN)
-    from course_lib.storage import read_tensors
-
     tensors, config = read_tensors(path)
     assert config["steps"] == 8 and all(tensor.isfinite().all() for tensor in tensors.values())
+
+
+def test_weights_that_are_not_finite_are_never_stored(tmp_path):
+    class Poisoned(BetaVAE):
+        """A finite loss whose gradient is not: the square root at 0."""
+
+        def loss(self, views, step):
+            zero = next(self.parameters()).sum() * 0.0
+            return super().loss(views, step) | {"extra": zero.square().sqrt() if step.index == 5 else zero}
+
+    path = tmp_path / "run.safetensors"
+    for steps in (12, 6):  # found before the next checkpoint, and at the very end
+        with pytest.raises(
+            FloatingPointError, match="The (weights|term) .* step [67].*checkpoint of step 4 in .* is kept"
+        ):
+            fit(Poisoned(mlp_vae(DATA, 3)), DATA, steps=steps, checkpoint=path, checkpoint_every=4, **RUN)
+        tensors, config = read_tensors(path)
+        assert config["steps"] == 4 and all(tensor.isfinite().all() for tensor in tensors.values())
+        path.unlink()
+
+
+def test_a_surrounding_autocast_changes_nothing():
+    inside, outside = vae(conv_vae), vae(conv_vae)
+    with torch.autocast("cpu", torch.bfloat16):
+        fit(inside, DATA, steps=4, precision="float32", **RUN)
+    fit(outside, DATA, steps=4, precision="float32", **RUN)
+    assert same_weights(inside, outside)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_networks_run_in_the_precision_asked_for(precision):
+    seen = set()
+    framework = vae(conv_vae)
+    framework.model.encoder[0].register_forward_hook(lambda layer, inputs, output: seen.add(output.dtype))
+    fit(framework, DATA, steps=2, precision=precision, **RUN)
+    assert seen == {getattr(torch, precision)}
+    assert all(weight.dtype == torch.float32 for weight in framework.parameters())
+
+
+def test_players_change_their_own_weights_and_know_the_step():
+    class Rivals(BetaVAE):
+        players = ("model", "rival")
+        seen = []
+
+        def loss(self, views, step):
+            self.seen.append((step.player, step.index.item(), step.total))
+            code = self.model.encode(views[0]).mean.sum()
+            return {step.player: code * self.rival.weight.sum() * (1.0 if step.player == "rival" else 0.0)}
+
+    framework = Rivals(mlp_vae(DATA, 3))
+    framework.rival = torch.nn.Linear(1, 1, bias=False)
+    model = [weight.clone() for weight in framework.model.parameters()]
+    rival = framework.rival.weight.clone()
+    history = fit(framework, DATA, steps=2, **RUN)
+    assert all(torch.equal(old, new) for old, new in zip(model, framework.model.parameters(), strict=True))
+    assert not torch.equal(rival, framework.rival.weight)
+    assert framework.seen == [("model", 0, 2), ("rival", 0, 2), ("model", 1, 2), ("rival", 1, 2)]
+    assert list(history.to_frame()) == ["loss", "model", "rival", "seconds"]
+
+
+def test_frozen_weights_stay_and_gradients_are_on():
+    framework = vae()
+    framework.model.encoder.requires_grad_(False)
+    before = [weight.clone() for weight in framework.model.encoder.parameters()]
+    with torch.no_grad():
+        fit(framework, DATA, steps=2, **RUN)
+    assert all(torch.equal(old, new) for old, new in zip(before, framework.model.encoder.parameters(), strict=True))
+    assert not same_weights(framework.model.decoder, vae().model.decoder)
+
+
+def test_a_checkpoint_follows_links_and_not_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to("elsewhere/real")
+    moves = [lambda framework, step: os.chdir(tmp_path / "elsewhere")]
+    assert fit(vae(), DATA, steps=4, checkpoint="link", callbacks=moves, **RUN).steps == 4
+    assert (tmp_path / "link").is_symlink() and os.listdir(tmp_path / "elsewhere") == ["real"]
+    assert load_framework(tmp_path / "link").beta == 1.0
+
+
+def test_two_writers_on_one_path_leave_a_whole_file(tmp_path):
+    """Both write as fast as they can; whoever reads finds the one file or the other, whole."""
+    code = "import sys, torch; from course_lib.storage import write_tensors; value = int(sys.argv[2])\n"
+    code += "for _ in range(60): write_tensors(sys.argv[1], {'a': torch.full((value * 100_000,), value)}, {'b': value})"
+    path = tmp_path / "shared"
+    writers = [subprocess.Popen([sys.executable, "-c", code, path, str(value)]) for value in (1, 3)]
+    while any(writer.poll() is None for writer in writers):
+        if path.exists():
+            tensors, config = read_tensors(path)
+            assert len(tensors["a"]) == 100_000 * config["b"] and (tensors["a"] == config["b"]).all()
+    assert [writer.returncode for writer in writers] == [0, 0] and os.listdir(tmp_path) == ["shared"]
+
+
+def test_a_refused_checkpoint_leaves_the_framework_as_it_was(tmp_path):
+    path = tmp_path / "run.safetensors"
+    fit(vae(), DATA, steps=10, checkpoint=path, **RUN)
+    tensors, config = read_tensors(path)
+    moment = next(name for name in tensors if name.endswith("exp_avg"))
+    damages = [
+        (5, tensors, config, "already holds 10"),
+        (20, tensors | {moment: tensors[moment].flatten()[:1]}, config, f"{moment} is torch.float32 .1,."),
+        (20, tensors | {moment: tensors[moment].int()}, config, f"{moment} is torch.int32"),
+        (20, {name: tensor for name, tensor in tensors.items() if name != moment}, config, f"{moment} is missing"),
+        (20, tensors | {"training/generator": torch.zeros(16, dtype=torch.uint8)}, config, "generator is torch.uint8"),
+        (20, tensors, {name: value for name, value in config.items() if name != "steps"}, "lacks its history"),
+    ]
+    for steps, damaged, settings, words in damages:
+        write_tensors(path, damaged, settings)
+        framework = vae(seed=4)
+        with pytest.raises(ValueError, match=words):
+            fit(framework, DATA, steps=steps, checkpoint=path, **RUN)
+        assert same_weights(framework, vae(seed=4))
 
 
 def test_a_budget_stops_early_and_cleanly(tmp_path):
@@ -214,6 +328,16 @@ def test_callbacks_add_to_the_history():
 
     frame = fit(vae(), DATA, steps=10, callbacks=[weight_norm], **RUN).to_frame()
     assert frame.seen.tolist() == [1, 5, 10] and frame.norm.is_unique
+
+
+def test_callbacks_may_return_any_kind_of_number_and_nothing_else(tmp_path):
+    numbers = {"a": np.float32(1.5), "b": np.int64(2), "c": torch.tensor(3.0), "d": True}
+    path = tmp_path / "run.safetensors"
+    history = fit(vae(), DATA, steps=5, callbacks=[lambda *_: numbers, lambda *_: None], checkpoint=path, **RUN)
+    assert history.to_frame().loc[5, list("abcd")].tolist() == [1.5, 2, 3, 1]
+    for wrong in (3, {"e": "text"}, {"loss": 1.0}, {"e": None}):
+        with pytest.raises(ValueError, match="callbacks: one returned"):
+            fit(vae(), DATA, steps=5, callbacks=[lambda *_, wrong=wrong: wrong], **RUN)
 
 
 def test_the_progress_bar_is_quiet_when_asked():
@@ -239,6 +363,11 @@ def test_the_progress_bar_is_quiet_when_asked():
         (dict(checkpoint_every=0), "checkpoint_every: got 0"),
         (dict(learning_rate=0.0), "learning_rate: got 0.0"),
         (dict(learning_rate=float("nan")), "learning_rate: got nan"),
+        (dict(learning_rate="1e-3"), "learning_rate: got '1e-3'"),
+        (dict(budget="3"), "budget: got '3'"),
+        (dict(budget=-1.0), "budget: got -1.0"),
+        (dict(seed=-1), "seed: got -1"),
+        (dict(seed=None), "seed: got None"),
         (dict(device="abacus"), "device: got 'abacus'"),
         (dict(precision="float16"), "precision: got 'float16'; allowed are 'auto', 'float32', 'bfloat16'"),
     ],
@@ -251,6 +380,8 @@ def test_errors_name_the_argument_and_what_is_allowed(change, words):
 def test_data_must_fit_the_model():
     with pytest.raises(ValueError, match=r"data: its images are \(3, 64, 64\), the model was built for \(2, 16, 16\)"):
         fit(vae(), XYSquares(), steps=1, **RUN)
+    with pytest.raises(ValueError, match="data: its pixel mean is .*, the model was built for data with"):
+        fit(vae(), XYSquares(2, 1, squares=2, image_size=16), steps=1, **RUN)
 
 
 def test_a_checkpoint_beyond_the_steps_is_refused(tmp_path):

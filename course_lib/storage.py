@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
 
 TRAINING = "training/"  # prefix of the tensors that only a resumed training needs
@@ -52,9 +52,10 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict]:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"path: {path} is {'not a regular file' if path.exists() else 'not there'}.")
+    content = path.read_bytes()  # at once: another process may replace the file meanwhile
     try:
-        with safe_open(path, framework="pt") as file:
-            config = json.loads((file.metadata() or {})["config"])
-            return {name: file.get_tensor(name) for name in file.keys()}, config
+        tensors = load(content)
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        return tensors, json.loads(header["__metadata__"]["config"])
     except (SafetensorError, KeyError, json.JSONDecodeError) as error:
         raise ValueError(f"path: {path} is not a file written by course_lib, or it is damaged ({error}).") from error

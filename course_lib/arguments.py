@@ -14,11 +14,11 @@ def check_integers(low: int, **values) -> tuple[int, ...]:
     return tuple(int(value) for value in values.values())
 
 
-def check_seed(seed: int) -> int:
-    """`seed` as a Python integer from 0 to 2⁶³ − 1, or a ValueError."""
+def check_seed(seed: int, seeds: int = 2**63) -> int:
+    """`seed` as a Python integer, or a ValueError unless it is an integer from 0 to seeds − 1."""
     (seed,) = check_integers(0, seed=seed)
-    if seed >= 2**63:
-        raise ValueError(f"seed: got {seed}; allowed are integers from 0 to 2⁶³ − 1.")
+    if seed >= seeds:
+        raise ValueError(f"seed: got {seed}; allowed are integers from 0 to {seeds - 1}.")
     return seed
 
 

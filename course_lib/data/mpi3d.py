@@ -1,6 +1,5 @@
 """MPI3D: a robot arm holding an object, simulated and photographed (Gondal et al., 2019), from the published files."""
 
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +8,7 @@ from torch import Tensor
 from course_lib.arguments import check_choice
 from course_lib.data.arrays import NpzArray, unpacked
 from course_lib.data.files import RemoteFile, fetch
-from course_lib.data.grid import GridDataset
-from course_lib.data.stored import IMAGE, MappedTable, moments
+from course_lib.data.stored import IMAGE, MappedTable, Measured, moments
 from course_lib.factors import FactorSpace
 
 URL = "https://huggingface.co/datasets/waleedgondal/mpi3d/resolve/main/"
@@ -24,7 +22,7 @@ FILES = {
 }
 
 
-class MPI3D(GridDataset):
+class MPI3D(Measured):
     """An object held by a robot arm before one of three backgrounds: 1,036,800 images, RGB, 64×64.
 
     The factors are object_color (white, green, red, blue, brown, olive), object_shape (6), object_size (small, large),
@@ -76,17 +74,8 @@ class MPI3D(GridDataset):
     def render(self, index: Tensor) -> Tensor:
         return self._look_up(index)
 
-    @cached_property
-    def _moments(self):
+    def measured(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         return moments(self._look_up, len(self.space))
-
-    @property
-    def mean(self) -> tuple[float, ...]:
-        return self._moments[0]
-
-    @property
-    def std(self) -> tuple[float, ...]:
-        return self._moments[1]
 
 
 def read_mpi3d(path: str | Path) -> np.ndarray:

@@ -8,7 +8,7 @@ gets a generator of its own, seeded with the index-th output of the generator th
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import check_seed
 
 SEEDS = 2**32  # no seeds below this are a multiple of GOLDEN apart that would give one grid the images of the other
 
@@ -28,7 +28,7 @@ def uniform_words(seed: int, index: Tensor, n: int) -> Tensor:
 
     Raises ValueError unless `seed` is from 0 to 2³² − 1.
     """
-    check_seed(seed)
+    seed = check_seed(seed, SEEDS)
     start = mixed(seed + (index + 1) * GOLDEN)
     return mixed(start.unsqueeze(1) + (torch.arange(n, device=index.device) + 1) * GOLDEN)
 
@@ -60,10 +60,3 @@ def mixed(words: Tensor) -> Tensor:
 def shifted(words: Tensor, bits: int) -> Tensor:
     """A right shift that brings in zeros; that of int64 repeats the sign."""
     return (words >> bits).bitwise_and_((1 << (64 - bits)) - 1)
-
-
-def check_seed(seed: int) -> None:
-    """Raise a ValueError unless `seed` is an integer from 0 to 2³² − 1."""
-    check_integers(0, seed=seed)
-    if seed >= SEEDS:
-        raise ValueError(f"seed: got {seed}; allowed are integers from 0 to {SEEDS - 1}.")

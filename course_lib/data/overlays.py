@@ -6,7 +6,6 @@ originals of the first three drew anew each time an image was asked for; there w
 """
 
 from abc import abstractmethod
-from functools import cached_property
 from math import prod
 from pathlib import Path
 
@@ -14,11 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_choice
+from course_lib.arguments import check_choice, check_seed
 from course_lib.data.dsprites import DSprites
 from course_lib.data.files import fetch
-from course_lib.data.grid import GridDataset
-from course_lib.data.noise import check_seed, uniform_bytes, uniform_integers
+from course_lib.data.noise import SEEDS, uniform_bytes, uniform_integers
 from course_lib.data.photographs import (
     SHIPPED,
     TINY_IMAGENET,
@@ -28,7 +26,7 @@ from course_lib.data.photographs import (
     shipped_photographs,
     tiny_imagenet,
 )
-from course_lib.data.stored import MappedTable, moments
+from course_lib.data.stored import MappedTable, Measured, moments
 
 LOCATELLO = (
     "Locatello, Bauer, Lucic, Rätsch, Gelly, Schölkopf and Bachem, Challenging common assumptions in the unsupervised "
@@ -41,7 +39,7 @@ PHOTOGRAPHS = {
 STRIDE = 89  # of the sample that moments are measured on: without a divisor in common with any factor of dSprites
 
 
-class SpriteOverlay(GridDataset):
+class SpriteOverlay(Measured):
     """What the overlays share: the grid of dSprites, its sprites, and moments measured on every 89th image.
 
     The moments depend on the options, so they are measured when first asked for, which takes about a second.
@@ -50,9 +48,9 @@ class SpriteOverlay(GridDataset):
     space = DSprites.space
     shape = (3, *DSprites.shape[1:])
 
-    def __init__(self, seed: int):
-        check_seed(seed)
-        self._seed, self._sprites = seed, DSprites()
+    def __init__(self, seed: int = 0):
+        self._seed, self._sprites = check_seed(seed, SEEDS), DSprites()
+        self.options = dict(seed=self._seed)
 
     @abstractmethod
     def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
@@ -61,17 +59,8 @@ class SpriteOverlay(GridDataset):
     def render(self, index: Tensor) -> Tensor:
         return self.overlaid(index, self._sprites.render(index))
 
-    @cached_property
-    def _moments(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def measured(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         return moments(lambda place: self.render(STRIDE * place), -(-len(self) // STRIDE))
-
-    @property
-    def mean(self) -> tuple[float, ...]:
-        return self._moments[0]
-
-    @property
-    def std(self) -> tuple[float, ...]:
-        return self._moments[1]
 
 
 class ColorDSprites(SpriteOverlay):
@@ -89,10 +78,6 @@ class ColorDSprites(SpriteOverlay):
     source = f"sprites {DSprites.source}, colours drawn by index"
     licence = DSprites.licence
     citation = f"{DSprites.citation}; {LOCATELLO}"
-
-    def __init__(self, seed: int = 0):
-        super().__init__(seed)
-        self.options = dict(seed=seed)
 
     def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
         colour = (128 + uniform_integers(self._seed, index, (128, 128, 128))).to(torch.uint8)
@@ -115,10 +100,6 @@ class NoisyDSprites(SpriteOverlay):
     source = f"sprites {DSprites.source}, noise drawn by index"
     licence = DSprites.licence
     citation = f"{DSprites.citation}; {LOCATELLO}"
-
-    def __init__(self, seed: int = 0):
-        super().__init__(seed)
-        self.options = dict(seed=seed)
 
     def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
         return uniform_bytes(self._seed, index, prod(self.shape)).view(-1, *self.shape) | sprite
@@ -147,7 +128,7 @@ class ScreamDSprites(SpriteOverlay):
 
     def __init__(self, seed: int = 0, painting: str | Path | None = None):
         super().__init__(seed)
-        self.options = dict(seed=seed, painting=None if painting is None else str(painting))
+        self.options |= dict(painting=None if painting is None else str(painting))
         self.source = f"sprites {DSprites.source} over {SHIPPED}, in place of The Scream"
         if painting is not None:
             self.source = f"sprites {DSprites.source} over crops of the picture {Path(painting).name}"
@@ -201,7 +182,7 @@ class DSpritesImageNet(SpriteOverlay):
                 f"visibility: got {visibility!r}; allowed are fractions from 0 to 1 (a percentage divided by 100)."
             )
         super().__init__(seed)
-        self.options = dict(kind=kind, visibility=visibility, seed=seed, source=source)
+        self.options = dict(kind=kind, visibility=visibility, seed=self._seed, source=source)
         phrase, licence = PHOTOGRAPHS[source]
         self.source, self.licence = f"sprites {DSprites.source} over {phrase}", f"{DSprites.licence}; {licence}"
         self._photographs = Crops(seed) if source == "shipped" else TinyImageNet(seed, len(self), root)

@@ -1,12 +1,16 @@
 """What the datasets that are read from files share: looking up images, their moments, their size and their order."""
 
+from abc import abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from math import prod
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from course_lib.data.grid import GridDataset
 
 IMAGE = 64  # side in pixels of the images of all papers
 
@@ -46,6 +50,26 @@ class MappedTable:
     def __call__(self, index: Tensor) -> Tensor:
         images = torch.from_numpy(self._images[index.cpu().numpy()])
         return images.to(index.device).permute(0, 3, 1, 2).contiguous()
+
+
+class Measured(GridDataset):
+    """A dataset whose mean and std are measured when first asked for. Subclasses write `measured`."""
+
+    @abstractmethod
+    def measured(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The mean and the std per channel, as `moments` gives them."""
+
+    @cached_property
+    def _moments(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        return self.measured()
+
+    @property
+    def mean(self) -> tuple[float, ...]:
+        return self._moments[0]
+
+    @property
+    def std(self) -> tuple[float, ...]:
+        return self._moments[1]
 
 
 def moments(look_up: Callable[[Tensor], Tensor], count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 UNFINISHED := $(VENV)/.unfinished
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test chapters publish bench clean
+.PHONY: help setup book test stress chapters reference publish bench clean
 
 help:  ## list the verbs
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r verb what; do printf '  make %-9s %s\n' "$$verb" "$$what"; done
@@ -38,8 +38,14 @@ test: $(STAMP)  ## run every check: ruff, then all tests
 	@$(BIN)/python -m ruff check .
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
+stress: $(STAMP)  ## run the slow checks too: training that is killed, starved and fed rubbish, many times over
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m stress
+
 chapters: $(STAMP)  ## execute the chapters and store their outputs; one with CHAPTER=02_vae
 	@$(BIN)/python tools/chapters.py $(CHAPTER)
+
+reference: $(STAMP)  ## write the pages of the book that are made from docstrings
+	@$(BIN)/python tools/reference.py
 
 publish: $(if $(URL),$(STAMP))  ## write the repository's address where it is needed: URL=https://github.com/owner/name
 	@if [ -z '$(URL)' ]; then echo 'Name the address: make publish URL=https://github.com/owner/name'; exit 1; fi

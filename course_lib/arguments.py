@@ -1,6 +1,7 @@
 """Checks of arguments, so that every error names the argument, what came, and what is allowed."""
 
-from numbers import Integral
+import math
+from numbers import Integral, Real
 
 import torch
 from torch import Tensor
@@ -12,6 +13,19 @@ def check_integers(low: int, **values) -> tuple[int, ...]:
         if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
             raise ValueError(f"{argument}: got {value!r}; allowed are integers from {low}.")
     return tuple(int(value) for value in values.values())
+
+
+def check_numbers(low: float, high: float = math.inf, *, above: bool = False, **values) -> tuple[float, ...]:
+    """`values` as floats; a ValueError names the first that is not a finite number from `low` to `high`.
+
+    above : whether `low` itself is excluded.
+    """
+    for argument, value in values.items():
+        real = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        if not real or not low <= value <= high or (above and value == low):
+            where = f"{'above' if above else 'from'} {low:g}" + (f" to {high:g}" if high < math.inf else "")
+            raise ValueError(f"{argument}: got {value!r}; allowed are numbers {where}.")
+    return tuple(float(value) for value in values.values())
 
 
 def check_seed(seed: int, seeds: int = 2**63) -> int:

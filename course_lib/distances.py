@@ -15,13 +15,12 @@ from torch import Tensor
 from course_lib.arguments import check_choice, check_integers
 from course_lib.data import GridDataset
 from course_lib.factors import FactorSpace
-from course_lib.losses.blur import box_kernel, gaussian_kernel, separable_blur
+from course_lib.losses.blur import blur
+from course_lib.losses.reconstruction import BLURS, checked_kernel, overlap_kernel
 from course_lib.sampling import factor_distance, factor_pairs, random_pairs, traversals
 
 Distance = Callable[[Tensor, Tensor], Tensor]
 
-BLUR_RADIUS = 31  # of the thesis (Section 3.4.1): a kernel of 63 × 63 reaches from one side of the image to the other
-BLURS = {"mse-box": box_kernel, "mse-gaussian": gaussian_kernel}
 CHUNK = 1024  # images rendered at a time
 
 
@@ -34,21 +33,23 @@ def ground_truth_distance(space: FactorSpace, *, by: str = "l1") -> Distance:
     return distance
 
 
-def perceived_distance(data: GridDataset, *, loss: str = "mse") -> Distance:
+def perceived_distance(data: GridDataset, *, loss: str | Tensor = "mse") -> Distance:
     """The reconstruction loss between two images, on [0, 1], averaged over pixels and channels (Eq. 3.3 of the thesis).
 
     loss : "mse"; or "mse-box" and "mse-gaussian", which add the MSE of the blurred images, times the number of weights
-        of the kernel (radius 31: 63² = 3969; Eq. 3.8).
+        of the kernel (at 64 pixels 63² = 3969; Eq. 3.8); or any kernel of `losses.BlurredSquaredError`.
     """
-    check_choice(("mse", *BLURS), loss=loss)
+    if isinstance(loss, Tensor):
+        kernel = checked_kernel(loss)
+    else:
+        check_choice(("mse", *BLURS), loss=loss)
+        kernel = overlap_kernel(loss, data.shape[-1]) if loss in BLURS else None
 
     def distance(first: Tensor, second: Tensor) -> Tensor:
         difference = data.images(first).float().sub_(data.images(second)).div_(255)
         total = difference.square().flatten(1).mean(1)
-        if loss in BLURS:
-            kernel = BLURS[loss](BLUR_RADIUS)
-            blurred = separable_blur(difference, kernel)  # blurring is linear: the blur of the difference is enough
-            total = total + len(kernel) ** 2 * blurred.square().flatten(1).mean(1)
+        if kernel is not None:  # blurring is linear: the blur of the difference is enough
+            total = total + blur(difference, kernel).square().flatten(1).mean(1)
         return total
 
     return _chunked(distance)

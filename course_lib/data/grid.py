@@ -22,6 +22,8 @@ class GridDataset(ABC):
     source : where the pixels come from, as a phrase that a caption can use.
     licence, citation : of the dataset that is drawn or read.
     options : the constructor's arguments, which tell one variant from another.
+    capturable : whether `render` stays on the device of the index, so that a CUDA graph can hold it. Images that stay
+        in a mapped file are looked up by the CPU.
     """
 
     space: FactorSpace
@@ -32,6 +34,7 @@ class GridDataset(ABC):
     licence: str
     citation: str
     options: dict = {}
+    capturable: bool = True
 
     @abstractmethod
     def render(self, index: Tensor) -> Tensor:

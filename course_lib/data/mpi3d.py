@@ -55,6 +55,7 @@ class MPI3D(Measured):
         (6, 6, 2, 3, 3, 40, 40),
     )
     shape = (3, IMAGE, IMAGE)
+    capturable = False
     licence = "CC BY 4.0"
     citation = (
         "Gondal et al., On the transfer of inductive bias from simulation to the real world: a new disentanglement "

@@ -187,6 +187,7 @@ class DSpritesImageNet(SpriteOverlay):
         self.source, self.licence = f"sprites {DSprites.source} over {phrase}", f"{DSprites.licence}; {licence}"
         self._photographs = Crops(seed) if source == "shipped" else TinyImageNet(seed, len(self), root)
         self._foreground, self._faded = kind == "foreground", faded(kind, visibility)
+        self.capturable = source == "shipped"
 
     def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
         self._faded = self._faded.to(index.device)

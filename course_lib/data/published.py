@@ -62,6 +62,7 @@ class Redrawn(GridDataset):
             real = self.published(self.space.sizes, root)
             self._look_up, self.mean, self.std = real.look_up, real.mean, real.std
             self.source, self.licence = real.source, real.licence
+        self.capturable = not isinstance(self._look_up, MappedTable)
 
     @staticmethod
     @abstractmethod

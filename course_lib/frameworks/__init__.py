@@ -1,6 +1,28 @@
 """Frameworks: one file per method, each the objective of one paper and nothing else."""
 
+from course_lib.frameworks.ada_gvae import AdaGVAE
+from course_lib.frameworks.ada_ml_vae import AdaMLVAE
+from course_lib.frameworks.ada_triplet_vae import SCHEDULES, AdaTripletVAE
+from course_lib.frameworks.annealed_vae import AnnealedVAE
+from course_lib.frameworks.beta_tcvae import BetaTCVAE
 from course_lib.frameworks.beta_vae import BetaVAE
+from course_lib.frameworks.dip_vae import DIPVAE
+from course_lib.frameworks.factor_vae import FactorVAE
 from course_lib.frameworks.framework import Framework, Step, load_framework
+from course_lib.frameworks.triplet_vae import TripletVAE
 
-__all__ = ["BetaVAE", "Framework", "Step", "load_framework"]
+__all__ = [
+    "SCHEDULES",
+    "AdaGVAE",
+    "AdaMLVAE",
+    "AdaTripletVAE",
+    "AnnealedVAE",
+    "BetaTCVAE",
+    "BetaVAE",
+    "DIPVAE",
+    "FactorVAE",
+    "Framework",
+    "Step",
+    "TripletVAE",
+    "load_framework",
+]

@@ -1,9 +1,8 @@
 """The VAE and the β-VAE."""
 
-from numbers import Real
-
 from torch import Tensor
 
+from course_lib.arguments import check_numbers
 from course_lib.frameworks.framework import Framework, Step
 from course_lib.losses import kl_to_standard_normal
 from course_lib.models import VAE
@@ -20,16 +19,15 @@ class BetaVAE(Framework):
     ----------
     model : the encoder and decoder.
     beta : weight of the KL term, at least 0. Its size has no meaning without `reduction`.
-    reconstruction : "mse" or "bce".
+    reconstruction : "mse", "bce", "mse-box", "mse-gaussian", or a kernel tensor; see `losses.reconstruction_loss`.
     reduction : "sum" (the papers) or "mean" (the thesis).
 
     Source: Kingma and Welling 2014; Higgins et al. 2017, Eq. 4.
     """
 
     def __init__(self, model: VAE, beta: float = 1.0, *, reconstruction: str = "mse", reduction: str = "sum"):
-        if not isinstance(beta, Real) or not beta >= 0:
-            raise ValueError(f"beta: got {beta!r}; allowed are numbers from 0.")
-        super().__init__(model, beta=float(beta), reconstruction=reconstruction, reduction=reduction)
+        (beta,) = check_numbers(0, beta=beta)
+        super().__init__(model, beta=beta, reconstruction=reconstruction, reduction=reduction)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
         (images,) = views

@@ -10,12 +10,13 @@ from torch import Tensor, nn
 from course_lib.arguments import check_choice
 from course_lib.data import standardise
 from course_lib.factors import FactorSpace
-from course_lib.losses import LIKELIHOODS
+from course_lib.losses import reconstruction_loss
 from course_lib.models import VAE
 from course_lib.sampling import singles
 from course_lib.storage import TRAINING, read_tensors, write_tensors
 
 REDUCTIONS = ("sum", "mean")
+KERNEL = "kernel"  # stands in the configuration for a kernel, which is saved among the weights
 
 
 @dataclass(frozen=True)
@@ -35,22 +36,32 @@ class Step:
 class Framework(nn.Module):
     """A model together with the objective that trains it. Subclasses write `loss`.
 
-    Keyword arguments of the subclass go to `super().__init__`, which keeps each as an attribute, from
-    where `save` takes it. `reconstruction` is "mse" or "bce". `reduction` says how a term's elements become one
-    number: "sum" adds them for each image (as the papers do), "mean" averages them (as the thesis does, Appendix
-    A.2.1); either way the batch is averaged. Between the two, β_mean = β_sum · D / (C·H·W).
+    Keyword arguments of the subclass go to `super().__init__` or to `keep`, which make each an attribute, from where
+    `save` takes it: numbers, text, and lists or pairs of those.
+
+    reconstruction : "mse", "bce", "mse-box", "mse-gaussian", or a kernel; see `losses.reconstruction_loss`.
+    reduction : how a term's elements become one number. "sum" adds them for each image (as the papers do), "mean"
+        averages them over pixels and over latents (as the thesis does, Appendix A.2.1); either way the batch is
+        averaged. Between the two, every weight of a latent term changes like β_mean = β_sum · D / (C·H·W).
+
+    A framework in which several networks compete names them in `players`, each an attribute, and `loss` returns the
+    terms of the player that the step names. The first player is the model.
     """
 
     players = ("model",)
-    learning_rate = 1e-3
+    learning_rate = 1e-3  # of the model's Adam
 
-    def __init__(self, model: VAE, *, reconstruction: str, reduction: str, **arguments):
+    def __init__(self, model: VAE, *, reconstruction: str | Tensor, reduction: str, **arguments):
         super().__init__()
-        check_choice(LIKELIHOODS, reconstruction=reconstruction)
         check_choice(REDUCTIONS, reduction=reduction)
-        self.model, self.likelihood = model, LIKELIHOODS[reconstruction](model)
-        arguments = dict(arguments, reconstruction=reconstruction, reduction=reduction)
-        self._names = tuple(arguments)
+        self.model, self.likelihood = model, reconstruction_loss(model, reconstruction)
+        self._names: tuple[str, ...] = ()
+        name = KERNEL if isinstance(reconstruction, Tensor) else reconstruction
+        self.keep(**arguments, reconstruction=name, reduction=reduction)
+
+    def keep(self, **arguments) -> None:
+        """Keep constructor arguments as attributes, and remember that they belong to the configuration."""
+        self._names += tuple(arguments)
         for name, value in arguments.items():
             setattr(self, name, value)
 
@@ -69,9 +80,17 @@ class Framework(nn.Module):
         """The weights that `player` may change."""
         return self.get_submodule(player).parameters()
 
+    def adam(self, player: str) -> dict:
+        """The settings of the Adam that trains `player`: its learning rate `lr` and its `betas`."""
+        return {"lr": self.learning_rate, "betas": (0.9, 0.999)}
+
     def reduce(self, elements: Tensor) -> Tensor:
         """Elements (B, ...) → one number, by the framework's `reduction`."""
         return elements.sum() / len(elements) if self.reduction == "sum" else elements.mean()
+
+    def reduce_latents(self, values: Tensor) -> Tensor:
+        """Values (B,) or () that are already summed over the latents → one number, by the framework's `reduction`."""
+        return values.mean() / (1 if self.reduction == "sum" else self.model.latent_dim)
 
     @torch.no_grad()
     def encode(self, images) -> Tensor:
@@ -130,9 +149,16 @@ def load_framework(path: str | Path) -> Framework:
     kind = getattr(frameworks, str(config.get("framework")), None)
     if kind is None or not {"arguments", "model"} <= config.keys():
         raise ValueError(f"path: {path} holds no framework of course_lib (its configuration: {config}).")
-    framework = kind(VAE(**config["model"]), **config["arguments"])
+    arguments = dict(config["arguments"])
+    if arguments.get("reconstruction") == KERNEL and "likelihood.kernel" in tensors:
+        arguments["reconstruction"] = tensors["likelihood.kernel"]
+    weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(TRAINING)}
+    of_model = {name.removeprefix("model."): tensor for name, tensor in weights.items() if name.startswith("model.")}
+    model = VAE(**config["model"])
     try:
-        framework.load_state_dict({name: tensor for name, tensor in tensors.items() if not name.startswith(TRAINING)})
+        model.load_state_dict(of_model)  # first: a framework may ask what its model was built for
+        framework = kind(model, **arguments)
+        framework.load_state_dict(weights)
     except RuntimeError as error:
         raise ValueError(f"path: the weights in {path} do not fit its own configuration: {error}") from error
     return framework

@@ -1,4 +1,6 @@
-"""Kullback–Leibler divergences between diagonal Gaussians, in nats."""
+"""Kullback–Leibler divergences between diagonal Gaussians, and the prior's density, in nats."""
+
+import math
 
 from torch import Tensor
 
@@ -12,3 +14,19 @@ def kl_to_standard_normal(posterior: DiagonalGaussian) -> Tensor:
     """
     # expm1 keeps σ² − 1 exact near σ² = 1, where the difference of the last two terms would be rounding noise
     return 0.5 * (posterior.mean.square() + posterior.log_variance.expm1() - posterior.log_variance)
+
+
+def symmetric_kl(first: DiagonalGaussian, second: DiagonalGaussian) -> Tensor:
+    """½ KL(p ‖ q) + ½ KL(q ‖ p) of each latent, (B, D), in nats, never negative and 0 where the two are equal.
+
+    Written out, sinh²(½ (log σ_p² − log σ_q²)) + ¼ (μ_p − μ_q)² (1/σ_p² + 1/σ_q²). Source: Dittadi et al. 2020; the
+    thesis, Eq. A.2.
+    """
+    spread = (0.5 * (first.log_variance - second.log_variance)).sinh().square()
+    precision = (-first.log_variance).exp() + (-second.log_variance).exp()
+    return spread + 0.25 * (first.mean - second.mean).square() * precision
+
+
+def standard_normal_log_density(latents: Tensor) -> Tensor:
+    """log N(z_d; 0, 1) of every coordinate: (B, D) → (B, D)."""
+    return -0.5 * (latents.square() + math.log(2 * math.pi))

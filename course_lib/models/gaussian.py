@@ -1,5 +1,6 @@
 """The distribution that every encoder of the course returns."""
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -28,3 +29,12 @@ class DiagonalGaussian(NamedTuple):
         """One sample per image, reparameterised: mean + std · ε with ε ~ N(0, I), (B, D), differentiable in both."""
         noise = torch.empty_like(self.mean).normal_(generator=generator)
         return self.mean + self.std * noise
+
+    def log_density(self, latents: Tensor) -> Tensor:
+        """log q(z_d) of every coordinate, in nats: `latents` and the statistics broadcast."""
+        deviation = (latents - self.mean) * (-0.5 * self.log_variance).exp()
+        return -0.5 * (deviation.square() + self.log_variance + math.log(2 * math.pi))
+
+    def at(self, places) -> "DiagonalGaussian":
+        """The posteriors of the images at `places`, any index of the first axis."""
+        return DiagonalGaussian(self.mean[places], self.log_variance[places])

@@ -14,8 +14,8 @@ from course_lib.models.networks import conv_networks, initialise, mlp_networks
 class VAE(nn.Module):
     """An encoder that returns a Gaussian for each image and a decoder that maps a latent vector back to an image.
 
-    It has no objective: frameworks (`course_lib.frameworks`) supply it. The pixel statistics of the data travel with
-    the weights (buffers `pixel_mean` and `pixel_std`, (C,)), so a saved model needs no dataset.
+    It has no objective: frameworks (`course_lib.frameworks`) supply it. The statistics of the data travel with the
+    weights (buffers `pixel_mean` and `pixel_std`, (C,), and `dataset_size`, ()), so a saved model needs no dataset.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class VAE(nn.Module):
         initialise(self, torch.Generator().manual_seed(check_seed(seed)))
         self.register_buffer("pixel_mean", torch.zeros(self.shape[0], dtype=torch.float32, device="cpu"))
         self.register_buffer("pixel_std", torch.ones(self.shape[0], dtype=torch.float32, device="cpu"))
+        self.register_buffer("dataset_size", torch.zeros((), dtype=torch.int64, device="cpu"))
 
     def encode(self, observations: Tensor) -> DiagonalGaussian:
         """Standardised images (B, C, H, W) → the posterior q(z|x) of each, mean and log-variance (B, D) in float32."""
@@ -65,4 +66,5 @@ def mlp_vae(data: GridDataset, latent_dim: int = 10, *, hidden: Sequence[int] = 
 def _for_data(model: VAE, data: GridDataset) -> VAE:
     for buffer, values in ((model.pixel_mean, data.mean), (model.pixel_std, data.std)):
         buffer.copy_(torch.tensor(values, dtype=torch.float32, device="cpu"))
+    model.dataset_size.fill_(len(data))
     return model

@@ -4,22 +4,20 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 
 import torch
 from torch import Tensor
-from torch.optim import Adam, Optimizer
 from tqdm.auto import tqdm
 
-from course_lib.arguments import check_integers, check_seed
+from course_lib.arguments import check_choice, check_integers, check_numbers, check_seed
 from course_lib.data import GridDataset
-from course_lib.frameworks import Framework, Step
+from course_lib.frameworks import Framework
+from course_lib.training.capture import Captured
 from course_lib.training.checkpoint import Checkpoint
 from course_lib.training.history import History
 from course_lib.training.precision import autocast, is_convolutional, resolved
+from course_lib.training.trainer import Trainer, adam
 
 
 def fit(
@@ -37,6 +35,7 @@ def fit(
     log_every: int = 50,
     budget: float | None = None,
     callbacks: Iterable[Callable] = (),
+    capture: bool | str = "auto",
 ) -> History:
     """Train `framework` on `data` in place and return what happened.
 
@@ -44,7 +43,7 @@ def fit(
     ----------
     steps : how many steps in all, those done before a resume included.
     batch_size : how many draws per step; each is one image, or one pair or triplet where the framework wants those.
-    learning_rate : of Adam; None takes the framework's own.
+    learning_rate : of the model's Adam; None takes the framework's own. Other players always keep theirs.
     seed : of the batches and the noise. Same seed, processor type and thread count: same weights.
     device : "auto" (a CUDA GPU if there is one), or any PyTorch device. The framework stays there.
     precision : "auto", "float32" or "bfloat16" (autocast; the weights stay float32). See `training.precision`.
@@ -54,6 +53,8 @@ def fit(
     budget : seconds after which training stops early, its checkpoint written.
         (A progress bar shows meanwhile; the environment variable TQDM_DISABLE=1 turns it off.)
     callbacks : each is called as callback(framework, step) and may return a dict of floats for the history.
+    capture : whether the whole step (sampling, drawing, loss, Adam) becomes one CUDA graph, which is replayed: the same
+        losses, several times as fast. "auto" does so on CUDA if the data can be drawn there; False runs it op by op.
 
     Raises
     ------
@@ -65,36 +66,40 @@ def fit(
         1, batch_size=batch_size, checkpoint_every=checkpoint_every, log_every=log_every
     )
     seed = check_seed(seed)
-    learning_rate = framework.learning_rate if learning_rate is None else learning_rate
-    if not isinstance(learning_rate, Real) or not 0 < learning_rate < math.inf:
-        raise ValueError(f"learning_rate: got {learning_rate!r}; allowed are positive numbers.")
-    if budget is not None and (not isinstance(budget, Real) or not budget >= 0):
-        raise ValueError(f"budget: got {budget!r}; allowed are None and seconds from 0.")
+    if learning_rate is not None:
+        (learning_rate,) = check_numbers(0, above=True, learning_rate=learning_rate)
+    if budget is not None:
+        (budget,) = check_numbers(0, budget=budget)
+    check_choice((True, False, "auto"), capture=capture)
     callbacks = list(callbacks)
     _check_data(framework, data)
     device = _device(device)
     precision = resolved(framework, device, precision)
     framework.to(device, memory_format=torch.channels_last if is_convolutional(framework) else torch.preserve_format)
     generator = torch.Generator(device).manual_seed(seed)
-    optimisers = {player: _adam(framework.parameters_of(player), learning_rate) for player in framework.players}
+    optimisers = {player: adam(framework, player) for player in framework.players}
+    if learning_rate is not None:
+        optimisers[framework.players[0]].param_groups[0]["lr"] = learning_rate
     trainer = Trainer(framework, data, batch_size, steps, generator, optimisers, autocast(device, precision))
 
     history, store = History(), None
     if checkpoint is not None:
-        settings = dict(
-            data=repr(data), batch_size=batch_size, learning_rate=float(learning_rate), seed=seed, precision=precision
-        )
+        rate = optimisers[framework.players[0]].param_groups[0]["lr"]
+        settings = dict(data=repr(data), batch_size=batch_size, learning_rate=rate, seed=seed, precision=precision)
         store = Checkpoint(checkpoint, framework, optimisers, generator, settings)
         history = store.restore(limit=steps) if store.path.exists() else history
         if history.steps < steps:
             store.save(history)  # better to learn now that it cannot be written than after an hour
+    trainer.go_on_from(history.steps)
+    captured = _captures(capture, device, data)
     # Whatever surrounds the call: backward passes under autocast would run in bfloat16 too.
     with torch.enable_grad(), torch.autocast(device.type, enabled=False):
-        _run(trainer, history, store, checkpoint_every, log_every, budget, callbacks)
+        step = Captured(trainer.step, generator) if captured else trainer.step
+        _run(trainer, step, history, store, checkpoint_every, log_every, budget, callbacks)
     return history
 
 
-def _run(trainer, history, store, checkpoint_every, log_every, budget, callbacks) -> None:
+def _run(trainer, step, history, store, checkpoint_every, log_every, budget, callbacks) -> None:
     """Steps until the number or the time is reached, with records, callbacks and checkpoints at their intervals."""
     started = time.monotonic() - (history.records[-1]["seconds"] if history.records else 0.0)
     deadline = math.inf if budget is None else time.monotonic() + budget
@@ -102,17 +107,18 @@ def _run(trainer, history, store, checkpoint_every, log_every, budget, callbacks
     quiet = os.environ.get("TQDM_DISABLE", "") not in ("", "0")  # tqdm itself forgets the variable in notebooks
     with tqdm(total=trainer.steps, initial=history.steps, unit="step", leave=False, disable=quiet) as bar:
         while history.steps < trainer.steps and time.monotonic() < deadline:
-            terms = trainer.step(history.steps)
+            terms = step()
             done = history.steps + 1
             logs = done % log_every == 0 or done in (1, trainer.steps)
             saves = store is not None and done % checkpoint_every == 0
             if logs or saves or trainer.generator.device.type == "cpu":  # elsewhere, looking stalls the device
-                _check_finite(terms, done, store, saved)
+                _check_terms(trainer, terms, store, saved)
             history.steps = done
             bar.update()
             if logs:
                 values = {name: value.item() for name, value in terms.items()}
-                record = {"step": done, "loss": sum(values.values()), **values, "seconds": time.monotonic() - started}
+                loss = sum(values[name] for name in trainer.objective)
+                record = {"step": done, "loss": loss, **values, "seconds": time.monotonic() - started}
                 for callback in callbacks:
                     record |= _extra(callback(trainer.framework, done), record)
                 history.records.append(record)
@@ -126,42 +132,16 @@ def _run(trainer, history, store, checkpoint_every, log_every, budget, callbacks
         store.save(history)
 
 
-@dataclass
-class Trainer:
-    """One training step, and all that it needs."""
-
-    framework: Framework
-    data: GridDataset
-    batch_size: int
-    steps: int
-    generator: torch.Generator
-    optimisers: dict[str, Optimizer]
-    autocast: AbstractContextManager
-
-    def step(self, index: int) -> dict[str, Tensor]:
-        """Draw a batch and let each player take one step on it; returns the weighted terms, detached."""
-        views = self.data.observations(self.framework.sample(self.data.space, self.batch_size, self.generator))
-        logged = {}
-        for player, optimiser in self.optimisers.items():
-            step = Step(torch.tensor(index, device=views.device), self.steps, self.generator, player)
-            with self.autocast:
-                terms = self.framework.loss(views, step)
-            optimiser.zero_grad(set_to_none=True)
-            weights = [weight for group in optimiser.param_groups for weight in group["params"]]
-            sum(terms.values()).backward(inputs=weights)  # no player's loss reaches another's weights
-            optimiser.step()
-            logged |= {name: term.detach() for name, term in terms.items()}
-        return logged
-
-
-def _adam(parameters, learning_rate: float) -> Adam:
-    """Adam on the weights that are not frozen, its state already made for a checkpoint to be restored into."""
-    optimiser = Adam([weight for weight in parameters if weight.requires_grad], lr=learning_rate, fused=True)
-    for weight in optimiser.param_groups[0]["params"]:
-        state = optimiser.state[weight]
-        state["step"] = torch.zeros((), dtype=torch.float32, device=weight.device)
-        state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(weight), torch.zeros_like(weight)
-    return optimiser
+def _captures(capture: bool | str, device: torch.device, data: GridDataset) -> bool:
+    """Whether to capture the step: what `capture` says, once it is known to be possible."""
+    obstacle = None
+    if device.type != "cuda":
+        obstacle = f"the device {str(device)!r} has no CUDA graphs"
+    elif not data.capturable:
+        obstacle = f"the images of {data!r} are looked up in a file by the CPU"
+    if capture is True and obstacle:
+        raise ValueError(f"capture: got True, but {obstacle}; allowed are False and 'auto'.")
+    return obstacle is None if capture == "auto" else capture
 
 
 def _device(device: str | torch.device) -> torch.device:
@@ -194,10 +174,10 @@ def _extra(values, record: dict) -> dict[str, float]:
         raise ValueError(f"callbacks: one returned {values!r}; the values must be numbers.") from error
 
 
-def _check_finite(terms: dict[str, Tensor], step: int, store: Checkpoint | None, saved: int) -> None:
-    bad = next((name for name, term in terms.items() if not math.isfinite(term.item())), None)
-    if bad is not None:
-        _diverged(f"The term {bad!r} is {terms[bad].item()}", step, store, saved)
+def _check_terms(trainer: Trainer, terms: dict[str, Tensor], store: Checkpoint | None, saved: int) -> None:
+    for (name, term), step in zip(terms.items(), trainer.first_faults(), strict=True):
+        if step > 0:
+            _diverged(f"The term {name!r} is {term.item()}", step, store, saved)
 
 
 def _check_weights(framework: Framework, step: int, store: Checkpoint | None, saved: int) -> None:

@@ -1,0 +1,52 @@
+"""A training step as one CUDA graph."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+WARM_UP = 3  # steps that run op by op first: libraries choose their kernels, and what is made once gets made
+
+
+class Captured:
+    """`step`, taken op by op WARM_UP times, then captured in a CUDA graph and replayed: each call is one step.
+
+    The losses are those of the plain step: the warm-up counts as training, the capture itself computes nothing, and the
+    graph draws its random numbers from `generator` where the plain step would. What is returned is overwritten by the
+    next call. Whatever `step` reads or changes has to be tensors on the device that stay where they are.
+    """
+
+    def __init__(self, step: Callable[[], dict[str, Tensor]], generator: torch.Generator):
+        self._step, self._generator = step, generator
+        self._stream = torch.cuda.Stream(generator.device)  # of the warm-up: a capture wants memory from no default one
+        self._taken, self._graph, self._terms = 0, None, {}
+
+    def __call__(self) -> dict[str, Tensor]:
+        if self._taken < WARM_UP:
+            self._taken += 1
+            return self._warm_up()
+        if self._graph is None:
+            self._capture()
+        self._graph.replay()
+        return self._terms
+
+    def _warm_up(self) -> dict[str, Tensor]:
+        current = torch.cuda.current_stream(self._generator.device)
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            terms = self._step()
+        current.wait_stream(self._stream)
+        return terms
+
+    def _capture(self) -> None:
+        graph = torch.cuda.CUDAGraph()
+        graph.register_generator_state(self._generator)
+        try:
+            with torch.cuda.device(self._generator.device), torch.cuda.graph(graph):
+                self._terms = self._step()
+        except RuntimeError as error:
+            raise RuntimeError(
+                f"The training step cannot be captured in a CUDA graph ({error}). A loss that looks at values, or data "
+                "drawn on the CPU, needs fit(..., capture=False)."
+            ) from error
+        self._graph = graph

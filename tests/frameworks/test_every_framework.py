@@ -1,0 +1,199 @@
+"""What holds for each framework: configuration, reductions, resuming, and a step that a CUDA graph can hold."""
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from course_lib.factors import FactorSpace
+from course_lib.frameworks import (
+    DIPVAE,
+    AdaGVAE,
+    AdaMLVAE,
+    AdaTripletVAE,
+    AnnealedVAE,
+    BetaTCVAE,
+    BetaVAE,
+    FactorVAE,
+    TripletVAE,
+    load_framework,
+)
+from course_lib.models import conv_vae, mlp_vae
+from course_lib.training import fit
+from course_lib.training.trainer import Trainer, adam
+
+KERNEL = torch.rand(5, 5, generator=torch.Generator().manual_seed(0))
+SMALL = dict(hidden=(16,))  # of FactorVAE's discriminator
+BUILDERS = {
+    "BetaVAE": lambda model, **o: BetaVAE(model, 4.0, **o),
+    "BetaVAE box": lambda model, **o: BetaVAE(model, reconstruction="mse-box", **o),
+    "BetaVAE kernel": lambda model, **o: BetaVAE(model, reconstruction=KERNEL, **o),
+    "AnnealedVAE": lambda model, **o: AnnealedVAE(model, 10.0, capacity=5.0, steps=20, **o),
+    "FactorVAE": lambda model, **o: FactorVAE(model, 6.0, **SMALL, **o),
+    "BetaTCVAE mws": lambda model, **o: BetaTCVAE(model, **o),
+    "BetaTCVAE mss": lambda model, **o: BetaTCVAE(model, estimator="mss", dataset_size=500, **o),
+    "DIPVAE I": lambda model, **o: DIPVAE(model, "I", **o),
+    "DIPVAE II": lambda model, **o: DIPVAE(model, "II", lambda_od=3.0, **o),
+    "AdaGVAE": lambda model, **o: AdaGVAE(model, k=(1, 3), **o),
+    "AdaMLVAE": lambda model, **o: AdaMLVAE(model, variance="product", **o),
+    "TripletVAE": lambda model, **o: TripletVAE(model, margin=None, norm=2, decoder_gradient=False, **o),
+    "TripletVAE perceived": lambda model, **o: TripletVAE(model, by="perceived", num_triplets=20, **o),
+    "AdaTripletVAE": lambda model, **o: AdaTripletVAE(model, strength=(0.0, 0.5), differences="kl", **o),
+    "AdaTripletVAE perceived": lambda model, **o: AdaTripletVAE(model, by="perceived", reconstruction="mse-box", **o),
+}
+every = pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+
+
+def views_of(framework, data, n=16):
+    return data.observations(framework.sample(data.space, n, torch.Generator().manual_seed(0)))
+
+
+@every
+def test_saving_restores_the_objective(build, data, at, tmp_path):
+    framework = build(mlp_vae(data, 3))
+    framework.save(tmp_path / "model")
+    restored = load_framework(tmp_path / "model")
+    assert restored.arguments == framework.arguments and type(restored) is type(framework)
+    views = views_of(framework, data)
+    assert torch.equal(views, views_of(restored, data))
+    for player in framework.players:
+        assert framework.loss(views, at(7, player)) == restored.loss(views, at(7, player))
+
+
+@every
+def test_means_divide_the_image_by_its_pixels_and_every_latent_term_by_the_latents(build, data, at):
+    """The fault: a KL divided by the number of latents beside a penalty that is not."""
+    model = mlp_vae(data, 3)
+    summed, averaged = build(model, reduction="sum"), build(model, reduction="mean")
+    views = views_of(summed, data)
+    for name, value in summed.loss(views, at(7)).items():
+        share = {"reconstruction": 2 * 16 * 16, "triplet": 1}.get(name, 3)
+        torch.testing.assert_close(averaged.loss(views, at(7))[name], value / share, rtol=1e-4, atol=1e-6)
+
+
+@every
+def test_an_interrupted_training_goes_on_to_the_same_weights(build, data, tmp_path):
+    """Schedules and players included: stopped at step 8, resumed from the checkpoint of step 6."""
+
+    def stop(framework, step):
+        if step == 8:
+            raise KeyboardInterrupt
+
+    run = dict(steps=12, batch_size=16, log_every=2, device="cpu")
+    path, whole, resumed = tmp_path / "run", build(mlp_vae(data, 3)), build(mlp_vae(data, 3))
+    fit(whole, data, **run)
+    with pytest.raises(KeyboardInterrupt):
+        fit(resumed, data, checkpoint=path, checkpoint_every=3, callbacks=[stop], **run)
+    resumed = build(mlp_vae(data, 3, seed=1))
+    history = fit(resumed, data, checkpoint=path, checkpoint_every=3, **run)
+    assert history.steps == 12 and history.to_frame().notna().all(axis=None)
+    pairs = zip(whole.state_dict().values(), resumed.state_dict().values(), strict=True)
+    assert all(torch.equal(first, second) for first, second in pairs)
+
+
+@every
+def test_bfloat16_stays_close_to_float32(build, data, at):
+    framework = build(conv_vae(data, 3))
+    views = views_of(framework, data)
+    exact = framework.loss(views, at(7))
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = framework.loss(views, at(7))
+    for name, value in exact.items():
+        assert rounded[name].dtype == torch.float32
+        assert rounded[name].item() == pytest.approx(value.item(), rel=0.05, abs=0.05)
+
+
+class Watched(TorchDispatchMode):
+    """Notes every operation that would stall a CUDA stream: looking at a value, or bringing one from the host."""
+
+    FORBIDDEN = ("_local_scalar_dense", "nonzero", "lift_fresh", "is_nonzero", "masked_select", "equal.default")
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.found += [str(function) for name in self.FORBIDDEN if name in str(function)]
+        return function(*args, **(kwargs or {}))
+
+
+def trainer_of(framework, data, steps=20):
+    optimisers = {player: adam(framework, player) for player in framework.players}
+    generator = torch.Generator().manual_seed(0)
+    plain = torch.autocast("cpu", enabled=False)
+    return Trainer(framework, data, 16, steps, generator, optimisers, plain)
+
+
+@every
+def test_a_step_never_looks_at_a_value(build, data, monkeypatch):
+    """Checks of ranges, which happen on the CPU only, are set aside; after two steps nothing is left to be made."""
+    monkeypatch.setattr(FactorSpace, "checked", lambda self, index: index)
+    trainer = trainer_of(build(mlp_vae(data, 3)), data)
+    strides = torch.tensor(data.space.strides)
+    monkeypatch.setattr(FactorSpace, "index", lambda self, factors: (factors * strides).sum(-1))
+    trainer.step()
+    trainer.step()
+    with Watched() as watched:
+        trainer.step()
+    assert set(watched.found) <= adam_s_own()
+
+
+def adam_s_own():
+    """What PyTorch's fused Adam does on the CPU by itself: it is not of our step, and differs on CUDA."""
+    weight = torch.nn.Parameter(torch.zeros(2))
+    optimiser = torch.optim.Adam([weight], fused=True)
+    weight.grad = torch.ones(2)
+    optimiser.step()
+    with Watched() as watched:
+        optimiser.step()
+    return set(watched.found)
+
+
+def test_a_value_that_is_looked_at_would_be_found(data):
+    class Curious(BetaVAE):
+        def loss(self, views, step):
+            return super().loss(views, step) if step.index.item() >= 0 else {}
+
+    trainer = trainer_of(Curious(mlp_vae(data, 3)), data)
+    trainer.step()
+    with Watched() as watched:
+        trainer.step()
+    assert any("_local_scalar_dense" in name for name in watched.found)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda m: AnnealedVAE(m, -1.0), "gamma: got -1.0; allowed are numbers from 0"),
+        (lambda m: AnnealedVAE(m, capacity=float("inf")), "capacity: got inf"),
+        (lambda m: AnnealedVAE(m, steps=0), "steps: got 0"),
+        (lambda m: FactorVAE(m, "6"), "gamma: got '6'"),
+        (lambda m: FactorVAE(m, discriminator_learning_rate=0), "discriminator_learning_rate: got 0; .* above 0"),
+        (lambda m: FactorVAE(m, hidden=(0,)), r"hidden\[0\]: got 0"),
+        (lambda m: FactorVAE(m, seed=-1), "seed: got -1"),
+        (lambda m: BetaTCVAE(m, -6.0), "beta: got -6.0"),
+        (lambda m: BetaTCVAE(m, estimator="MWS"), "estimator: got 'MWS'; allowed are 'mws', 'mss', 'batch'"),
+        (lambda m: BetaTCVAE(m, dataset_size=0), "dataset_size: got 0"),
+        (lambda m: DIPVAE(m, "III"), "variant: got 'III'; allowed are 'I', 'II'"),
+        (lambda m: DIPVAE(m, lambda_od=-1), "lambda_od: got -1"),
+        (lambda m: DIPVAE(m, lambda_d=-1), "lambda_d: got -1"),
+        (lambda m: AdaGVAE(m, True), "beta: got True"),
+        (lambda m: AdaGVAE(m, k=(2, 1)), r"k: got \(2, 1\)"),
+        (lambda m: AdaGVAE(m, k="all"), "k: got 'all'"),
+        (lambda m: AdaMLVAE(m, variance="mean"), "variance: got 'mean'; allowed are 'harmonic', 'product'"),
+        (lambda m: TripletVAE(m, margin=0.0), "margin: got 0.0; allowed are numbers above 0"),
+        (lambda m: TripletVAE(m, norm=3), "norm: got 3; allowed are 1, 2"),
+        (lambda m: TripletVAE(m, by="kl"), "by: got 'kl'; allowed are 'scaled_l1', 'l1', 'differing', 'perceived'"),
+        (lambda m: TripletVAE(m, num_triplets=0), "num_triplets: got 0"),
+        (lambda m: TripletVAE(m, decoder_gradient="no"), "decoder_gradient: got 'no'"),
+        (lambda m: AdaTripletVAE(m, shared_weight=1.5), "shared_weight: got 1.5; allowed are numbers from 0 to 1"),
+        (lambda m: AdaTripletVAE(m, strength=(0, 2)), r"strength\[1\]: got 2; allowed are numbers from 0 to 1"),
+        (lambda m: AdaTripletVAE(m, strength=(0, 1, 1)), r"strength: got \(0, 1, 1\); allowed are a number or a pair"),
+        (lambda m: AdaTripletVAE(m, differences="l2"), "differences: got 'l2'; allowed are 'absolute', 'kl'"),
+        (lambda m: BetaVAE(m, reconstruction=torch.zeros(4, 4)), r"reconstruction: got a kernel of shape \(4, 4\)"),
+        (lambda m: BetaVAE(m, reconstruction=torch.zeros(1, 3, 3)), "reconstruction: got a kernel"),
+        (lambda m: BetaVAE(m, reconstruction="l1"), "reconstruction: got 'l1'; allowed are 'mse', 'bce', 'mse-box'"),
+    ],
+)
+def test_errors_name_the_argument_and_what_is_allowed(call, words, data):
+    with pytest.raises(ValueError, match=words):
+        call(mlp_vae(data, 3))

@@ -19,9 +19,10 @@ class AdaGVAE(Framework):
     .. math:: \mathcal{L} = \tfrac{1}{2} \sum_{v \in \{a, b\}} \mathbb{E}_{\tilde q(z|x_v)}[-\log p(x_v|z)] +
         \beta \, \mathrm{KL}(\tilde q(z|x_v) \,\|\, \mathcal{N}(0, I))
 
-    .. math:: \tilde q(z_i|x_v) = \mathcal{N}\bigl(\tfrac{1}{2}(\mu_{a,i} + \mu_{b,i}),
-        \tfrac{1}{2}(\sigma_{a,i}^2 + \sigma_{b,i}^2)\bigr) \text{ where } \delta_i < \tau,
-        \text{ else } q(z_i|x_v); \qquad \tau = \tfrac{1}{2}(\min_i \delta_i + \max_i \delta_i)
+    .. math:: \tilde q(z_i|x_v) = \begin{cases} \mathcal{N}\bigl(\tfrac{1}{2}(\mu_{a,i} + \mu_{b,i}),
+        \tfrac{1}{2}(\sigma_{a,i}^2 + \sigma_{b,i}^2)\bigr) & \delta_i < \tau \\ q(z_i|x_v) & \text{else} \end{cases}
+
+    .. math:: \tau = \tfrac{1}{2}(\min_i \delta_i + \max_i \delta_i)
 
     δ_i is the symmetric KL between the two posteriors of latent i. Terms: `reconstruction`, `kl` (already times β).
 

@@ -13,8 +13,9 @@ class AnnealedVAE(Framework):
     r"""The AnnealedVAE, or β-VAE with controlled capacity: the KL is held at a value C, which rises.
 
     .. math:: \mathcal{L} = \mathbb{E}_{q(z|x)}[-\log p(x|z)] +
-        \gamma \, \bigl| \mathrm{KL}(q(z|x) \,\|\, \mathcal{N}(0, I)) - C \bigr|,
-        \qquad C = C_{\max} \min(1, t / T)
+        \gamma \, \bigl| \mathrm{KL}(q(z|x) \,\|\, \mathcal{N}(0, I)) - C \bigr|
+
+    .. math:: C = C_{\max} \min(1, t / T)
 
     Terms: `reconstruction`, `capacity` (the deviation from C, already times γ). The KL is averaged over the batch
     before it is compared with C, so single images may need more nats than others.

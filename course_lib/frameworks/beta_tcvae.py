@@ -12,7 +12,7 @@ class BetaTCVAE(Framework):
     r"""The β-TCVAE: the KL term taken apart into three, and one of them weighted.
 
     .. math:: \mathcal{L} = \mathbb{E}_{q(z|x)}[-\log p(x|z)] + I_q(x; z) +
-        \beta \, \mathrm{KL}\Bigl(q(z) \,\Big\|\, \prod_j q(z_j)\Bigr) + \sum_j \mathrm{KL}(q(z_j) \,\|\, p(z_j))
+        \beta \, \mathrm{KL}(q(z) \| \textstyle\prod_j q(z_j)) + \sum_j \mathrm{KL}(q(z_j) \| p(z_j))
 
     Terms: `reconstruction`, `mutual_information`, `total_correlation` (already times β), `dimension_wise_kl`. The first
     of the latent terms is computed as the closed-form KL less the other two (once each), so that the sum is

@@ -10,6 +10,7 @@ from course_lib.losses.reconstruction import (
     reconstruction_loss,
     unstandardise,
 )
+from course_lib.losses.soft_rank import hard_rank, soft_rank, spearman
 from course_lib.losses.total_correlation import ESTIMATORS, aggregate_log_densities, permuted_latents
 from course_lib.losses.triplet import norm_distance, shared_latents, triplet_loss
 
@@ -21,11 +22,14 @@ __all__ = [
     "Reconstruction",
     "SquaredError",
     "aggregate_log_densities",
+    "hard_rank",
     "kl_to_standard_normal",
     "norm_distance",
     "permuted_latents",
     "reconstruction_loss",
     "shared_latents",
+    "soft_rank",
+    "spearman",
     "standard_normal_log_density",
     "symmetric_kl",
     "triplet_loss",

@@ -1,6 +1,7 @@
 """Checks of arguments, so that every error names the argument, what came, and what is allowed."""
 
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 
 import torch
@@ -15,17 +16,32 @@ def check_integers(low: int, **values) -> tuple[int, ...]:
     return tuple(int(value) for value in values.values())
 
 
+def check_widths(hidden: Iterable[int]) -> list[int]:
+    """`hidden`, the widths of layers, as Python integers; a ValueError unless they are integers from 1."""
+    if not isinstance(hidden, Iterable):
+        raise ValueError(f"hidden: got {hidden!r}; allowed is a list of widths, one per layer.")
+    return [*check_integers(1, **{f"hidden[{place}]": width for place, width in enumerate(hidden)})]
+
+
 def check_numbers(low: float, high: float = math.inf, *, above: bool = False, **values) -> tuple[float, ...]:
     """`values` as floats; a ValueError names the first that is not a finite number from `low` to `high`.
 
     above : whether `low` itself is excluded.
     """
     for argument, value in values.items():
-        real = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-        if not real or not low <= value <= high or (above and value == low):
+        number = _as_float(value)
+        if not math.isfinite(number) or not low <= number <= high or (above and number == low):
             where = f"{'above' if above else 'from'} {low:g}" + (f" to {high:g}" if high < math.inf else "")
-            raise ValueError(f"{argument}: got {value!r}; allowed are numbers {where}.")
+            raise ValueError(f"{argument}: got {value!r}; allowed are finite numbers {where}.")
     return tuple(float(value) for value in values.values())
+
+
+def _as_float(value) -> float:
+    """A number as a float; NaN for what is no number, or too large to be one."""
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return math.nan
 
 
 def check_seed(seed: int, seeds: int = 2**63) -> int:

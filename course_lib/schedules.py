@@ -25,7 +25,7 @@ def scheduled(schedule: Schedule, index: Tensor, total: int) -> float | Tensor:
 
     `index` is a tensor and the result of a pair is one as well: nothing waits for the device.
     """
-    if isinstance(schedule, float):
+    if not isinstance(schedule, list | tuple):
         return schedule
     start, end = schedule
     return start + (end - start) * (index / max(total, 1)).clamp(max=1)

@@ -8,11 +8,12 @@ import inspect
 import re
 import sys
 
-import course_lib.frameworks as frameworks
 import notebook_io
+from course_lib import frameworks, metrics
 
 MATH = ".. math::"
 FRAMEWORKS = notebook_io.ROOT / "book" / "frameworks.md"
+METRICS = notebook_io.ROOT / "book" / "metrics.md"
 ORDER = (
     "BetaVAE",
     "AnnealedVAE",
@@ -45,6 +46,55 @@ is written for one image; the batch is averaged. $q(z|x) = \\mathcal{N}(\\mu, \\
 the encoder says about an image, and $q(z)$ is its average over the data.
 
 {table}
+"""
+
+
+# Family of scores → its members, each with its title
+FAMILIES = {
+    "Fix a factor, and see what moves": {
+        "beta_vae_score": "BetaVAE score",
+        "factor_vae_score": "FactorVAE score",
+        "irs": "Interventional robustness (IRS)",
+    },
+    "How much each latent knows of each factor": {
+        "mutual_information": "Mutual information",
+        "mig": "Mutual information gap (MIG)",
+        "modularity": "Modularity and explicitness",
+    },
+    "How well latents predict factors": {
+        "dci": "Disentanglement, completeness, informativeness (DCI)",
+        "sap": "Separated attribute predictability (SAP)",
+        "downstream_logistic": "Downstream, logistic regression",
+        "downstream_trees": "Downstream, boosted trees",
+    },
+    "Distances and directions": {
+        "distance_correlation": "Ground-truth distance correlation",
+        "linearity_ratio": "Linearity ratio",
+        "axis_alignment_ratio": "Axis-alignment ratio",
+        "axis_orientation_ratio": "Axis-orientation ratio",
+    },
+    "Statistics that need no factors": {
+        "gaussian_total_correlation": "Gaussian total correlation",
+        "wasserstein_correlation": "Wasserstein correlation",
+    },
+}
+METRICS_HEAD = """<!-- Made from the docstrings by `make reference`: change those. -->
+# The scores, defined
+
+Every score is called alike, and gives the same value for the same `seed`:
+
+```python
+from course_lib import metrics
+
+score = metrics.mig(framework.encode, data, seed=0)
+print(f"{score:.3f}", score.values, score.settings)
+
+table = metrics.Encodings(framework.encode, data)  # several scores, each image encoded once
+metrics.evaluate(table).to_frame()
+```
+
+$z$ are the latents, $D$ of them, and $v$ the factors, $F$ of them. Which representations fool which score is shown in
+[what each score sees](scores.ipynb).
 """
 
 
@@ -113,13 +163,46 @@ def table() -> str:
     return "\n".join(rows)
 
 
-def page() -> str:
+def frameworks_page() -> str:
     return "\n\n".join([HEAD.replace("{table}", table()).strip(), *(section(name) for name in ORDER)]) + "\n"
 
 
+def function_section(name: str, title: str) -> str:
+    """One score: how it is called, and its docstring as MyST, lines `name : meaning` as a list of definitions."""
+    function = getattr(metrics, name)
+    parts = [f"({name})=\n### {title}", f"```python\n{name}{_signature(function)}\n```"]
+    for paragraph in re.split(r"\n\s*\n", inspect.getdoc(function).strip()):
+        lines = paragraph.split("\n")
+        if paragraph.startswith(MATH):
+            parts.append(formula(paragraph))
+        elif all(line.startswith(" ") or re.match(r"[\w, ]+ : ", line) for line in lines):
+            parts += [f"`{names}`\n: {meaning}" for names, meaning in parameters(lines).items()]
+        else:
+            parts.append(paragraph)
+    return "\n\n".join(parts)
+
+
+def _signature(function) -> str:
+    """The parameters without their types, which the text names."""
+    signature = inspect.signature(function)
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+
+
+def metrics_page() -> str:
+    parts = [METRICS_HEAD.strip()]
+    for family, scores in FAMILIES.items():
+        parts += [f"## {family}", *(function_section(name, title) for name, title in scores.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+PAGES = {FRAMEWORKS: frameworks_page, METRICS: metrics_page}
+
+
 def main() -> int:
-    FRAMEWORKS.write_text(page(), encoding="utf-8")
-    print(FRAMEWORKS.relative_to(notebook_io.ROOT))
+    for path, page in PAGES.items():
+        path.write_text(page(), encoding="utf-8")
+        print(path.relative_to(notebook_io.ROOT))
     return 0
 
 

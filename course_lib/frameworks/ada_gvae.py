@@ -24,7 +24,8 @@ class AdaGVAE(Framework):
 
     .. math:: \tau = \tfrac{1}{2}(\min_i \delta_i + \max_i \delta_i)
 
-    δ_i is the symmetric KL between the two posteriors of latent i. Terms: `reconstruction`, `kl` (already times β).
+    δ_i is the symmetric KL between the two posteriors of latent i; the original takes the KL one way. Terms:
+    `reconstruction`, `kl` (already times β).
 
     Parameters
     ----------
@@ -34,8 +35,9 @@ class AdaGVAE(Framework):
         each pair. A pair in which all differ breaks the method's assumption; a range (low, high) can leave it out.
     reconstruction, reduction : as in `BetaVAE`, but the default is "mean", which is what the thesis' β means.
 
-    Source: Locatello et al. 2020, Weakly-supervised disentanglement without compromises; the thesis, Eqs 2.9 to 2.16.
-    (Its Eq. 2.16 averages standard deviations where the original averages variances.)
+    Source: Locatello et al. 2020, Weakly-supervised disentanglement without compromises; Dittadi et al. 2020 for the
+    symmetric KL; the thesis, Eqs 2.9 to 2.16 and A.2. (Its Eq. 2.16 averages standard deviations where the original
+    averages variances.)
     """
 
     def __init__(

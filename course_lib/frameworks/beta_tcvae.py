@@ -41,7 +41,8 @@ class BetaTCVAE(Framework):
     ):
         (beta,) = check_numbers(0, beta=beta)
         check_choice(ESTIMATORS, estimator=estimator)
-        check_integers(1, dataset_size=int(model.dataset_size) if dataset_size is None else dataset_size)
+        if dataset_size is not None or model.dataset_size == 0:  # 0: of a model that was built without data
+            (dataset_size,) = check_integers(1, dataset_size=dataset_size)
         super().__init__(
             model,
             beta=beta,

@@ -25,7 +25,7 @@ class BetaVAE(Framework):
     Source: Kingma and Welling 2014; Higgins et al. 2017, Eq. 4.
     """
 
-    def __init__(self, model: VAE, beta: float = 1.0, *, reconstruction: str = "mse", reduction: str = "sum"):
+    def __init__(self, model: VAE, beta: float = 1.0, *, reconstruction: str | Tensor = "mse", reduction: str = "sum"):
         (beta,) = check_numbers(0, beta=beta)
         super().__init__(model, beta=beta, reconstruction=reconstruction, reduction=reduction)
 

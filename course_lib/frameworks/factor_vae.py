@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from course_lib.arguments import check_numbers
+from course_lib.arguments import check_numbers, check_seed, check_widths
 from course_lib.factors import FactorSpace
 from course_lib.frameworks.framework import Framework, Step
 from course_lib.losses import kl_to_standard_normal, permuted_latents
@@ -25,13 +25,15 @@ class FactorVAE(Framework):
 
     Two players take turns in a step. Terms of the model: `reconstruction`, `kl`, `total_correlation` (already times γ);
     of the discriminator: `discriminator`, in nats, ln 2 when it cannot tell. It sees samples of the batch, and those of
-    a second batch with each latent permuted on its own, and its loss never reaches the encoder.
+    a second batch with each latent permuted on its own, and its loss never reaches the encoder. (Algorithm 2 hands it
+    the very samples of the model's turn; here both batches are encoded afresh, by the encoder of after that turn.)
 
     Parameters
     ----------
     model : the encoder and decoder.
     gamma : γ, weight of the total correlation, at least 0.
-    discriminator_learning_rate : of the discriminator's Adam, whose betas are 0.5 and 0.9.
+    discriminator_learning_rate : of the discriminator's Adam, whose betas are 0.5 and 0.9. The paper takes 1e-4 for
+        dSprites and 1e-5 for 3D Shapes.
     hidden : widths of the discriminator's layers.
     seed : of the discriminator's initial weights.
     reconstruction, reduction : as in `BetaVAE`.
@@ -59,12 +61,12 @@ class FactorVAE(Framework):
             model,
             gamma=gamma,
             discriminator_learning_rate=rate,
-            hidden=list(hidden),
-            seed=seed,
+            hidden=check_widths(hidden),
+            seed=check_seed(seed),
             reconstruction=reconstruction,
             reduction=reduction,
         )
-        self.discriminator = Discriminator(model.latent_dim, hidden, seed)
+        self.discriminator = Discriminator(model.latent_dim, self.hidden, self.seed)
 
     def adam(self, player: str) -> dict:
         own = {"lr": self.discriminator_learning_rate, "betas": (0.5, 0.9)}

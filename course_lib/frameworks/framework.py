@@ -1,6 +1,7 @@
 """What all frameworks share: a model, named arguments, a sampler of views, and saving."""
 
-from abc import abstractmethod
+import hashlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,7 @@ class Step:
     player: str = "model"
 
 
-class Framework(nn.Module):
+class Framework(nn.Module, ABC):
     """A model together with the objective that trains it. Subclasses write `loss`.
 
     Keyword arguments of the subclass go to `super().__init__` or to `keep`, which make each an attribute, from where
@@ -42,7 +43,8 @@ class Framework(nn.Module):
     reconstruction : "mse", "bce", "mse-box", "mse-gaussian", or a kernel; see `losses.reconstruction_loss`.
     reduction : how a term's elements become one number. "sum" adds them for each image (as the papers do), "mean"
         averages them over pixels and over latents (as the thesis does, Appendix A.2.1); either way the batch is
-        averaged. Between the two, every weight of a latent term changes like β_mean = β_sum · D / (C·H·W).
+        averaged. Between the two, every weight of a term that sums over latents changes like
+        β_mean = β_sum · D / (C·H·W).
 
     A framework in which several networks compete names them in `players`, each an attribute, and `loss` returns the
     terms of the player that the step names. The first player is the model.
@@ -55,15 +57,27 @@ class Framework(nn.Module):
         super().__init__()
         check_choice(REDUCTIONS, reduction=reduction)
         self.model, self.likelihood = model, reconstruction_loss(model, reconstruction)
+        self._reconstruction = reconstruction if isinstance(reconstruction, str) else KERNEL
         self._names: tuple[str, ...] = ()
-        name = KERNEL if isinstance(reconstruction, Tensor) else reconstruction
-        self.keep(**arguments, reconstruction=name, reduction=reduction)
+        self.keep(**arguments)
+        self._names += ("reconstruction",)
+        self.keep(reduction=reduction)
 
     def keep(self, **arguments) -> None:
         """Keep constructor arguments as attributes, and remember that they belong to the configuration."""
         self._names += tuple(arguments)
         for name, value in arguments.items():
             setattr(self, name, value)
+
+    @property
+    def reconstruction(self) -> str:
+        """The name of the reconstruction loss, "kernel" for one with a kernel of its own; fixed for good."""
+        return self._reconstruction
+
+    @property
+    def paced(self) -> bool:
+        """Whether the objective depends on how many steps the training has in all."""
+        return False
 
     @abstractmethod
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
@@ -123,7 +137,11 @@ class Framework(nn.Module):
     @property
     def config(self) -> dict:
         """All that is needed to build the framework again, except its weights."""
-        return {"framework": type(self).__name__, "arguments": self.arguments, "model": self.model.config}
+        config = {"framework": type(self).__name__, "arguments": self.arguments, "model": self.model.config}
+        if self.reconstruction == KERNEL:  # it is among the weights, but no training may exchange it
+            content = self.likelihood.kernel.cpu().numpy().tobytes()
+            config["kernel"] = hashlib.sha256(content).hexdigest()
+        return config
 
     def _observations(self, images) -> Tensor:
         images = torch.as_tensor(images)

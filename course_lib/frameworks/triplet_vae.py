@@ -55,6 +55,7 @@ class TripletVAE(Framework):
         beta, alpha = check_numbers(0, beta=beta, alpha=alpha)
         if margin is not None:
             (margin,) = check_numbers(0, above=True, margin=margin)
+        (norm,) = check_integers(1, norm=norm)
         check_choice((1, 2), norm=norm)
         check_choice((*ORDERS, PERCEIVED), by=by)
         check_choice((False, True), decoder_gradient=decoder_gradient)

@@ -22,15 +22,18 @@ class Reconstruction(nn.Module):
 
     def __init__(self, model: nn.Module):
         super().__init__()
-        for name in ("pixel_mean", "pixel_std"):  # the model's own tensors, which it saves
-            self.register_buffer(name, getattr(model, name), persistent=False)
+        self._model = (model,)  # in a tuple it is no submodule, whose weights would be listed and saved twice
+
+    @property
+    def model(self) -> nn.Module:
+        return self._model[0]
 
     def forward(self, decoded: Tensor, images: Tensor) -> Tensor:
         raise NotImplementedError
 
     def pixels(self, decoded: Tensor) -> Tensor:
         """The decoder's raw output → pixels in [0, 1]."""
-        return unstandardise(decoded, self).clamp(0, 1)
+        return unstandardise(decoded, self.model).clamp(0, 1)
 
     def distance(self, first: Tensor, second: Tensor) -> Tensor:
         """The loss between two standardised images, as if the one had been decoded: element by element.
@@ -61,14 +64,14 @@ class BinaryCrossEntropy(Reconstruction):
     log_normaliser = 0.0
 
     def forward(self, decoded: Tensor, images: Tensor) -> Tensor:
-        target = unstandardise(images, self).clamp(0, 1)  # the way back can overshoot by a rounding error
+        target = unstandardise(images, self.model).clamp(0, 1)  # the way back can overshoot by a rounding error
         return binary_cross_entropy_with_logits(decoded, target, reduction="none")
 
     def pixels(self, decoded: Tensor) -> Tensor:
         return torch.sigmoid(decoded)
 
     def distance(self, first: Tensor, second: Tensor) -> Tensor:
-        probability, target = (unstandardise(images, self).clamp(0, 1) for images in (second, first))
+        probability, target = (unstandardise(images, self.model).clamp(0, 1) for images in (second, first))
         with torch.autocast(first.device.type, enabled=False):  # which refuses this function
             return binary_cross_entropy(probability, target, reduction="none")
 
@@ -97,7 +100,7 @@ RECONSTRUCTIONS = ("mse", "bce", *BLURS)
 
 def reconstruction_loss(model: nn.Module, reconstruction: str | Tensor) -> Reconstruction:
     """The loss of that name ("mse", "bce", "mse-box" or "mse-gaussian"), or the blurred MSE with the kernel given."""
-    if isinstance(reconstruction, Tensor):
+    if not isinstance(reconstruction, str):
         return BlurredSquaredError(model, checked_kernel(reconstruction).clone())
     check_choice(RECONSTRUCTIONS, reconstruction=reconstruction)
     if reconstruction in BLURS:
@@ -106,17 +109,22 @@ def reconstruction_loss(model: nn.Module, reconstruction: str | Tensor) -> Recon
 
 
 def overlap_kernel(loss: str, side: int) -> Tensor:
-    """The kernel of "mse-box" or "mse-gaussian" for images of `side` pixels, weight included: float32 (side − 1,).
+    """The kernel of "mse-box" or "mse-gaussian" for images of an even `side`, weight included: float32 (side − 1,).
 
     Its radius is side/2 − 1, so that squares on opposite sides of the image meet, and the weight α of the blurred term
     is the number of weights of the two-dimensional kernel: 31 and 63² at 64 pixels (Section 3.4.1 of the thesis).
     """
-    kernel = BLURS[loss](side // 2 - 1)
+    kernel = BLURS[loss](max(side // 2 - 1, 0))
     return kernel * len(kernel) ** 0.5  # whose outer product with itself is √α = (side − 1) times the plain one
 
 
 def checked_kernel(kernel: Tensor) -> Tensor:
     """The kernel as float32, without gradient; a ValueError unless it has one or two axes of odd length."""
+    if not isinstance(kernel, Tensor):
+        raise ValueError(
+            f"reconstruction: got {type(kernel).__name__}; allowed are {', '.join(map(repr, RECONSTRUCTIONS))}, or a "
+            "kernel tensor."
+        )
     if kernel.ndim not in (1, 2) or any(side % 2 == 0 for side in kernel.shape) or not kernel.isfinite().all():
         raise ValueError(
             f"reconstruction: got a kernel of shape {tuple(kernel.shape)}; allowed are finite ones (k,) or (k, l) with "

@@ -39,6 +39,8 @@ def log_weights(estimator: str, batch_size: int, dataset_size: int | Tensor, dev
 
     Source: Chen et al. 2018, Appendix C (MWS, MSS); Kim and Mnih 2018, Appendix D (batch).
     """
+    if estimator == "mss" and batch_size < 2:
+        raise ValueError(f"batch_size: got {batch_size}; the estimator 'mss' allows integers from 2.")
     if isinstance(dataset_size, Tensor):
         size = dataset_size.double().log()
     else:

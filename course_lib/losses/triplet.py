@@ -1,5 +1,6 @@
 """Triplet losses: the anchor has to be nearer to the positive than to the negative."""
 
+import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 from torch.nn.functional import softplus
@@ -26,6 +27,6 @@ def shared_latents(differences: Tensor, strength: float | Tensor = 0.5) -> Tenso
     Those with δ < τ, strictly, where τ = (1 − η) min δ + η max δ and η is the `strength`: with ½ the threshold of
     Locatello et al. 2020; with 0 none is shared. Nothing is differentiated. Source: the thesis, Eqs 2.14 and 5.16.
     """
-    differences = differences.detach()
+    differences = differences.detach().clamp(max=torch.finfo(differences.dtype).max / 2)  # a KL may overflow to ∞
     low, high = differences.aminmax(dim=1, keepdim=True)
     return differences < low.lerp(high, strength)

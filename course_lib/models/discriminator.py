@@ -5,23 +5,23 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from course_lib.arguments import check_integers, check_seed
+from course_lib.arguments import check_seed, check_widths
 from course_lib.models.networks import initialise
 
 
 class Discriminator(nn.Module):
     """A classifier of latent vectors with two classes: (B, D) → log D(z) / (1 − D(z)), (B,), in nats.
 
-    D(z) is the probability that z is from the first class. FactorVAE's has six hidden layers of 1000 units and
-    leaky-ReLU(0.2), and two logits, whose difference is returned. `seed` fixes the initial weights.
+    D(z) is the probability that z is from the first class. FactorVAE's has six hidden layers of 1000 leaky-ReLU units
+    (with a slope of 0.2, which the paper does not print), and two logits, whose difference is returned. `seed` fixes
+    the initial weights.
 
     Source: Kim and Mnih 2018, Appendix A.
     """
 
     def __init__(self, latent_dim: int, hidden: Sequence[int] = (1000,) * 6, seed: int = 0):
         super().__init__()
-        hidden = check_integers(1, **{f"hidden[{place}]": width for place, width in enumerate(hidden)})
-        layers, widths = [], (latent_dim, *hidden)
+        layers, widths = [], (latent_dim, *check_widths(hidden))
         with torch.device("meta"):  # the layers' own initialisation would draw from the global generator
             for wide, narrow in zip(widths, widths[1:], strict=False):
                 layers += [nn.Linear(wide, narrow), nn.LeakyReLU(0.2)]

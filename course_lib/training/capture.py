@@ -44,6 +44,8 @@ class Captured:
         try:
             with torch.cuda.device(self._generator.device), torch.cuda.graph(graph):
                 self._terms = self._step()
+        except torch.OutOfMemoryError:
+            raise
         except RuntimeError as error:
             raise RuntimeError(
                 f"The training step cannot be captured in a CUDA graph ({error}). A loss that looks at values, or data "

@@ -11,6 +11,7 @@ from course_lib.frameworks import Framework
 from course_lib.storage import TRAINING, read_tensors, write_tensors
 from course_lib.training.history import History
 
+ABSENT = "absent"
 GENERATOR, RECORDS = f"{TRAINING}generator", f"{TRAINING}records"
 
 
@@ -51,7 +52,8 @@ class Checkpoint:
             if there is None or (there.shape, there.dtype) != (here.shape, here.dtype):
                 what = "missing" if there is None else f"{there.dtype} {tuple(there.shape)}"
                 raise ValueError(
-                    f"checkpoint: {self.path} is damaged or from another kind of device: {name} is {what}, "
+                    f"checkpoint: {self.path} is damaged, from another kind of device, or of a training in which other "
+                    f"weights were frozen: {name} is {what}, "
                     f"expected is {here.dtype} {tuple(here.shape)}."
                 )
         if not isinstance(steps, int) or RECORDS not in tensors:
@@ -80,8 +82,9 @@ class Checkpoint:
             if there == value:
                 continue
             if isinstance(value, dict) and isinstance(there, dict):  # name the one entry that differs
-                part = next(key for key in value.keys() | there.keys() if value.get(key) != there.get(key))
-                value, there = value.get(part), there.get(part)
+                keys = sorted(value.keys() | there.keys())
+                part = next(key for key in keys if value.get(key, ABSENT) != there.get(key, ABSENT))
+                value, there = value.get(part, ABSENT), there.get(part, ABSENT)
             raise ValueError(
                 f"checkpoint: {self.path} comes from another run: its {part} is {there!r}, here it is {value!r}. "
                 "Give the same arguments to go on with it, or another path to start afresh."

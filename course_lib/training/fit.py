@@ -41,7 +41,7 @@ def fit(
 
     Parameters
     ----------
-    steps : how many steps in all, those done before a resume included.
+    steps : how many steps in all, those done before a resume included. Schedules of the framework span all of them.
     batch_size : how many draws per step; each is one image, or one pair or triplet where the framework wants those.
     learning_rate : of the model's Adam; None takes the framework's own. Other players always keep theirs.
     seed : of the batches and the noise. Same seed, processor type and thread count: same weights.
@@ -51,16 +51,20 @@ def fit(
         from it, to the bit as if it had never stopped; if it comes from other settings, nothing is touched.
     log_every : steps between two records of the history, and between two calls of the callbacks.
     budget : seconds after which training stops early, its checkpoint written.
-        (A progress bar shows meanwhile; the environment variable TQDM_DISABLE=1 turns it off.)
-    callbacks : each is called as callback(framework, step) and may return a dict of floats for the history.
+    callbacks : each is called as callback(framework, step) and may return a dict of floats for the history. One that
+        changes the framework needs capture=False.
     capture : whether the whole step (sampling, drawing, loss, Adam) becomes one CUDA graph, which is replayed: the same
         losses, several times as fast. "auto" does so on CUDA if the data can be drawn there; False runs it op by op.
+
+    A progress bar shows meanwhile; the environment variable TQDM_DISABLE=1 turns it off.
 
     Raises
     ------
     ValueError for unusable arguments, OSError for an unwritable checkpoint (tried before the first step),
     FloatingPointError naming the term and the step when a loss is not finite; the last good checkpoint is kept.
     """
+    if not isinstance(framework, Framework):
+        raise ValueError(f"framework: got {type(framework).__name__}; allowed is a framework, such as BetaVAE(model).")
     (steps,) = check_integers(0, steps=steps)
     batch_size, checkpoint_every, log_every = check_integers(
         1, batch_size=batch_size, checkpoint_every=checkpoint_every, log_every=log_every
@@ -71,6 +75,8 @@ def fit(
     if budget is not None:
         (budget,) = check_numbers(0, budget=budget)
     check_choice((True, False, "auto"), capture=capture)
+    if callable(callbacks) or not isinstance(callbacks, Iterable):
+        raise ValueError(f"callbacks: got {callbacks!r}; allowed is a list of functions.")
     callbacks = list(callbacks)
     _check_data(framework, data)
     device = _device(device)
@@ -86,6 +92,8 @@ def fit(
     if checkpoint is not None:
         rate = optimisers[framework.players[0]].param_groups[0]["lr"]
         settings = dict(data=repr(data), batch_size=batch_size, learning_rate=rate, seed=seed, precision=precision)
+        if framework.paced:
+            settings["steps"] = steps
         store = Checkpoint(checkpoint, framework, optimisers, generator, settings)
         history = store.restore(limit=steps) if store.path.exists() else history
         if history.steps < steps:
@@ -95,7 +103,10 @@ def fit(
     # Whatever surrounds the call: backward passes under autocast would run in bfloat16 too.
     with torch.enable_grad(), torch.autocast(device.type, enabled=False):
         step = Captured(trainer.step, generator) if captured else trainer.step
-        _run(trainer, step, history, store, checkpoint_every, log_every, budget, callbacks)
+        try:
+            _run(trainer, step, history, store, checkpoint_every, log_every, budget, callbacks)
+        finally:
+            framework.zero_grad(set_to_none=True)  # or the next backward pass would add to the last step's
     return history
 
 
@@ -103,7 +114,7 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
     """Steps until the number or the time is reached, with records, callbacks and checkpoints at their intervals."""
     started = time.monotonic() - (history.records[-1]["seconds"] if history.records else 0.0)
     deadline = math.inf if budget is None else time.monotonic() + budget
-    saved = history.steps
+    saved = started_at = history.steps
     quiet = os.environ.get("TQDM_DISABLE", "") not in ("", "0")  # tqdm itself forgets the variable in notebooks
     with tqdm(total=trainer.steps, initial=history.steps, unit="step", leave=False, disable=quiet) as bar:
         while history.steps < trainer.steps and time.monotonic() < deadline:
@@ -127,6 +138,8 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
                 _check_weights(trainer.framework, done, store, saved)
                 store.save(history)
                 saved = done
+        if history.steps > started_at:
+            _check_terms(trainer, terms, store, saved)
     _check_weights(trainer.framework, history.steps, store, saved)
     if store is not None and saved != history.steps:
         store.save(history)
@@ -139,16 +152,18 @@ def _captures(capture: bool | str, device: torch.device, data: GridDataset) -> b
         obstacle = f"the device {str(device)!r} has no CUDA graphs"
     elif not data.capturable:
         obstacle = f"the images of {data!r} are looked up in a file by the CPU"
-    if capture is True and obstacle:
+    if capture != "auto" and capture and obstacle:
         raise ValueError(f"capture: got True, but {obstacle}; allowed are False and 'auto'.")
-    return obstacle is None if capture == "auto" else capture
+    return obstacle is None if capture == "auto" else bool(capture)
 
 
 def _device(device: str | torch.device) -> torch.device:
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        return torch.empty(0, device=device).device
+        found = torch.empty(0, device=device).device
+        torch.Generator(found)
+        return found
     except (RuntimeError, AssertionError) as error:
         raise ValueError(f"device: got {device!r}, which is not available here: {error}") from error
 

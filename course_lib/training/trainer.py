@@ -47,8 +47,8 @@ class Trainer:
         return terms
 
     def first_faults(self) -> list[int]:
-        """For each term, the first step (counted from 1) at which it was not finite, or 0."""
-        return self._faults.tolist()
+        """For each term, the first step (counted from 1) at which it was not finite, or 0; empty before any step."""
+        return [] if self._faults is None else self._faults.tolist()
 
     def _turn(self, player: str, optimiser: Optimizer, views: Tensor) -> dict[str, Tensor]:
         with self.autocast:
@@ -73,6 +73,8 @@ def adam(framework: Framework, player: str) -> Adam:
     Gradients of weights that a turn does not train are never computed, and a CUDA graph may hold the update.
     """
     weights = [weight for weight in framework.parameters_of(player) if weight.requires_grad]
+    if not weights:
+        raise ValueError(f"framework: all weights of its player {player!r} are frozen; something must be trainable.")
     on_cuda = any(weight.is_cuda for weight in weights)
     optimiser = Adam(weights, **framework.adam(player), fused=True, capturable=on_cuda)
     for weight in weights:

@@ -1,5 +1,6 @@
 """What holds for each framework: configuration, reductions, resuming, and a step that a CUDA graph can hold."""
 
+import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -17,7 +18,8 @@ from course_lib.frameworks import (
     TripletVAE,
     load_framework,
 )
-from course_lib.models import conv_vae, mlp_vae
+from course_lib.losses.total_correlation import log_weights
+from course_lib.models import VAE, conv_vae, mlp_vae
 from course_lib.training import fit
 from course_lib.training.trainer import Trainer, adam
 
@@ -102,6 +104,51 @@ def test_bfloat16_stays_close_to_float32(build, data, at):
         assert rounded[name].item() == pytest.approx(value.item(), rel=0.05, abs=0.05)
 
 
+def test_a_training_does_not_go_on_with_another_kernel(data, tmp_path):
+    path, run = tmp_path / "run", dict(batch_size=16, device="cpu", checkpoint=tmp_path / "run")
+    fit(BetaVAE(mlp_vae(data, 3), reconstruction=KERNEL), data, steps=4, **run)
+    good = path.read_bytes()
+    for other in (5 * KERNEL, torch.ones(3, 3)):
+        framework = BetaVAE(mlp_vae(data, 3), reconstruction=other)
+        with pytest.raises(ValueError, match="comes from another run: its kernel is "):
+            fit(framework, data, steps=6, **run)
+        assert torch.equal(framework.likelihood.kernel, other) and path.read_bytes() == good
+
+
+def test_a_schedule_is_not_stretched_by_a_resume(data, tmp_path):
+    """10 steps and then 10 more are not 20, if ω falls over the whole training: that is said, not done."""
+    run = dict(batch_size=16, device="cpu", checkpoint=tmp_path / "run")
+    fit(AdaTripletVAE(mlp_vae(data, 3)), data, steps=4, **run)
+    with pytest.raises(ValueError, match="comes from another run: its steps is 4, here it is 6"):
+        fit(AdaTripletVAE(mlp_vae(data, 3)), data, steps=6, **run)
+    constant = dict(run, checkpoint=tmp_path / "constant")
+    for steps in (4, 6):
+        framework = AdaTripletVAE(mlp_vae(data, 3), shared_weight=0.5)
+        assert fit(framework, data, steps=steps, **constant).steps == steps
+
+
+def test_the_reconstruction_is_fixed_when_a_framework_is_built(data):
+    framework = BetaVAE(mlp_vae(data, 3))
+    with pytest.raises(AttributeError, match="reconstruction"):
+        framework.reconstruction = "bce"
+    assert framework.arguments["reconstruction"] == "mse"
+
+
+def test_numpy_s_numbers_are_kept_as_python_s(data, tmp_path):
+    model = mlp_vae(data, 3)
+    built = [
+        BetaTCVAE(model, np.float32(6), dataset_size=np.int64(500)),
+        FactorVAE(model, hidden=np.array([4, 5]), seed=np.int64(1)),
+        TripletVAE(model, norm=np.int64(1), num_triplets=np.int64(5), margin=np.float64(2), decoder_gradient=np.True_),
+        AdaGVAE(model, k=np.int64(2)),
+        AnnealedVAE(model, steps=np.int64(5)),
+        AdaTripletVAE(model, shared_weight=[np.float64(1), 0]),
+    ]
+    for framework in built:
+        framework.save(tmp_path / "model")
+        assert load_framework(tmp_path / "model").arguments == framework.arguments
+
+
 class Watched(TorchDispatchMode):
     """Notes every operation that would stall a CUDA stream: looking at a value, or bringing one from the host."""
 
@@ -163,14 +210,18 @@ def test_a_value_that_is_looked_at_would_be_found(data):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda m: AnnealedVAE(m, -1.0), "gamma: got -1.0; allowed are numbers from 0"),
+        (lambda m: AnnealedVAE(m, -1.0), "gamma: got -1.0; allowed are finite numbers from 0"),
         (lambda m: AnnealedVAE(m, capacity=float("inf")), "capacity: got inf"),
         (lambda m: AnnealedVAE(m, steps=0), "steps: got 0"),
         (lambda m: FactorVAE(m, "6"), "gamma: got '6'"),
         (lambda m: FactorVAE(m, discriminator_learning_rate=0), "discriminator_learning_rate: got 0; .* above 0"),
         (lambda m: FactorVAE(m, hidden=(0,)), r"hidden\[0\]: got 0"),
         (lambda m: FactorVAE(m, seed=-1), "seed: got -1"),
+        (lambda m: FactorVAE(m, hidden=5), "hidden: got 5; allowed is a list"),
+        (lambda m: FactorVAE(m, 10**400), "gamma: got 1000"),
         (lambda m: BetaTCVAE(m, -6.0), "beta: got -6.0"),
+        (lambda m: BetaTCVAE(VAE("mlp", (2, 16, 16), 3)), "dataset_size: got None"),
+        (lambda m: log_weights("mss", 1, 10), "batch_size: got 1; the estimator 'mss' allows integers from 2"),
         (lambda m: BetaTCVAE(m, estimator="MWS"), "estimator: got 'MWS'; allowed are 'mws', 'mss', 'batch'"),
         (lambda m: BetaTCVAE(m, dataset_size=0), "dataset_size: got 0"),
         (lambda m: DIPVAE(m, "III"), "variant: got 'III'; allowed are 'I', 'II'"),
@@ -180,17 +231,24 @@ def test_a_value_that_is_looked_at_would_be_found(data):
         (lambda m: AdaGVAE(m, k=(2, 1)), r"k: got \(2, 1\)"),
         (lambda m: AdaGVAE(m, k="all"), "k: got 'all'"),
         (lambda m: AdaMLVAE(m, variance="mean"), "variance: got 'mean'; allowed are 'harmonic', 'product'"),
-        (lambda m: TripletVAE(m, margin=0.0), "margin: got 0.0; allowed are numbers above 0"),
+        (lambda m: TripletVAE(m, margin=0.0), "margin: got 0.0; allowed are finite numbers above 0"),
         (lambda m: TripletVAE(m, norm=3), "norm: got 3; allowed are 1, 2"),
         (lambda m: TripletVAE(m, by="kl"), "by: got 'kl'; allowed are 'scaled_l1', 'l1', 'differing', 'perceived'"),
         (lambda m: TripletVAE(m, num_triplets=0), "num_triplets: got 0"),
         (lambda m: TripletVAE(m, decoder_gradient="no"), "decoder_gradient: got 'no'"),
-        (lambda m: AdaTripletVAE(m, shared_weight=1.5), "shared_weight: got 1.5; allowed are numbers from 0 to 1"),
-        (lambda m: AdaTripletVAE(m, strength=(0, 2)), r"strength\[1\]: got 2; allowed are numbers from 0 to 1"),
+        (
+            lambda m: AdaTripletVAE(m, shared_weight=1.5),
+            "shared_weight: got 1.5; allowed are finite numbers from 0 to 1",
+        ),
+        (lambda m: AdaTripletVAE(m, strength=(0, 2)), r"strength\[1\]: got 2; allowed are finite numbers from 0 to 1"),
         (lambda m: AdaTripletVAE(m, strength=(0, 1, 1)), r"strength: got \(0, 1, 1\); allowed are a number or a pair"),
         (lambda m: AdaTripletVAE(m, differences="l2"), "differences: got 'l2'; allowed are 'absolute', 'kl'"),
         (lambda m: BetaVAE(m, reconstruction=torch.zeros(4, 4)), r"reconstruction: got a kernel of shape \(4, 4\)"),
         (lambda m: BetaVAE(m, reconstruction=torch.zeros(1, 3, 3)), "reconstruction: got a kernel"),
+        (
+            lambda m: BetaVAE(m, reconstruction=np.ones((3, 3))),
+            "reconstruction: got ndarray; allowed are .* or a kernel",
+        ),
         (lambda m: BetaVAE(m, reconstruction="l1"), "reconstruction: got 'l1'; allowed are 'mse', 'bce', 'mse-box'"),
     ],
 )

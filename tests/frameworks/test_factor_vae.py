@@ -10,6 +10,7 @@ from course_lib.frameworks import FactorVAE, Step
 from course_lib.losses import permuted_latents
 from course_lib.models import Discriminator, mlp_vae
 from course_lib.training import fit
+from course_lib.training.trainer import adam
 
 
 def small(data, **options):
@@ -81,6 +82,9 @@ def test_many_steps_run_and_each_player_has_its_own_adam(data):
     torch.testing.assert_close(torch.tensor(frame.loss.to_numpy()), torch.tensor(terms.to_numpy()))
     assert framework.adam("discriminator") == {"lr": 1e-3, "betas": (0.5, 0.9)}
     assert framework.adam("model") == {"lr": 1e-4, "betas": (0.9, 0.999)}
+    groups = {player: adam(framework, player).param_groups[0] for player in framework.players}
+    assert (groups["discriminator"]["lr"], groups["discriminator"]["betas"]) == (1e-3, (0.5, 0.9))
+    assert (groups["model"]["lr"], groups["model"]["betas"]) == (1e-4, (0.9, 0.999))
     first = framework.discriminator.layers[0].weight - Discriminator(3, (16, 16)).layers[0].weight
     assert first.abs().max() <= 5 * 1e-3 * 1.01  # Adam moves a weight by about its learning rate
 

@@ -131,6 +131,15 @@ def weigher(index, total, shared_weight, strength):
     return weigh
 
 
+def test_schedules_are_table_5_2():
+    """Shared weight and averaging strength of schedules 1 to 5, start and end of each."""
+    weight = [(1.0, 1.0), (1.0, 0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 0.0)]
+    strength = [(0.0, 0.5), (0.5, 0.5), (0.5, 0.5), (0.0, 0.5), (0.0, 0.5)]
+    for schedule, *expected in zip(SCHEDULES.values(), weight, strength, strict=True):
+        assert list(schedule) == ["shared_weight", "strength"]
+        assert [value if isinstance(value, tuple) else (value, value) for value in schedule.values()] == expected
+
+
 @pytest.mark.parametrize("name", SCHEDULES)
 @pytest.mark.parametrize("index", [0, 37, 100])
 @pytest.mark.parametrize("norm", [1, 2])

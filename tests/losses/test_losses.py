@@ -1,11 +1,20 @@
 """Each term against an independent computation."""
 
+import copy
+
 import pytest
 import torch
 from torch.distributions import Bernoulli, Independent, Normal
+from torch.nn.functional import conv2d
 
 from course_lib.data import XYSquares
-from course_lib.losses import BinaryCrossEntropy, SquaredError, kl_to_standard_normal, unstandardise
+from course_lib.losses import (
+    BinaryCrossEntropy,
+    SquaredError,
+    kl_to_standard_normal,
+    reconstruction_loss,
+    unstandardise,
+)
 from course_lib.models import DiagonalGaussian, mlp_vae
 
 DATA = XYSquares(2, 2, squares=2, image_size=16)
@@ -73,6 +82,39 @@ def test_binary_cross_entropy_stays_finite_for_extreme_logits():
 def test_pixels_lie_between_0_and_1(likelihood):
     pixels = likelihood(mlp_vae(DATA)).pixels(torch.linspace(-50, 50, 2 * 256).view(1, 2, 16, 16))
     assert 0 <= pixels.min() < 1e-6 and 1 - 1e-6 < pixels.max() <= 1
+
+
+def test_the_cross_entropy_of_two_images_takes_the_second_for_the_probability():
+    """On grey images, where the two are not alike: −x log y − (1 − x) log(1 − y), x the first."""
+    model = mlp_vae(DATA)
+    x, y = torch.rand(2, 3, *DATA.shape, generator=torch.Generator().manual_seed(0)) * 0.8 + 0.1
+    mean, std = model.pixel_mean.view(-1, 1, 1), model.pixel_std.view(-1, 1, 1)
+    distance = BinaryCrossEntropy(model).distance((x - mean) / std, (y - mean) / std)
+    torch.testing.assert_close(distance, -x * y.log() - (1 - x) * (1 - y).log(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", ["mse-box", "mse-gaussian", "own"])
+def test_blurred_squared_error_equals_the_direct_convolution(kernel):
+    """At 16 pixels the radius is 7 and the weight 15²; a kernel of one's own carries its weight."""
+    images, decoded = torch.randn(2, 3, *DATA.shape, generator=torch.Generator().manual_seed(0))
+    own = torch.rand(5, 9, generator=torch.Generator().manual_seed(1))
+    loss = reconstruction_loss(mlp_vae(DATA), own if kernel == "own" else kernel)
+    line = torch.full((15,), 1 / 15) if kernel == "mse-box" else torch.exp(-0.5 * (torch.arange(-7, 8) / 1.75) ** 2)
+    square, weight = (own, 1) if kernel == "own" else (torch.outer(line, line) / line.sum() ** 2, 15**2)
+    padding = [side // 2 for side in square.shape]
+    blurred = [conv2d(x, square.expand(2, 1, -1, -1), padding=padding, groups=2) for x in (images, decoded)]
+    expected = (images - decoded) ** 2 + weight * (blurred[0] - blurred[1]) ** 2
+    torch.testing.assert_close(loss(decoded, images), expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(loss.distance(images, decoded), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_the_statistics_stay_the_model_s_own():
+    model = mlp_vae(DATA)
+    loss = SquaredError(model)
+    model.to(torch.float64).to(torch.float32)
+    model.pixel_mean.fill_(0.25)
+    assert loss.model.pixel_mean is model.pixel_mean and not list(loss.parameters())
+    assert copy.deepcopy(loss).model is not model
 
 
 def test_unstandardise_inverts_standardisation():

@@ -4,14 +4,24 @@ import inspect
 
 import pytest
 
-import course_lib.frameworks as frameworks
 import reference
+from course_lib import frameworks, metrics
 
 KINDS = [getattr(frameworks, name) for name in reference.ORDER]
 
 
-def test_the_page_is_what_the_docstrings_say():
-    assert reference.FRAMEWORKS.read_text(encoding="utf-8") == reference.page(), "run `make reference`"
+@pytest.mark.parametrize("path", reference.PAGES, ids=lambda path: path.name)
+def test_the_page_is_what_the_docstrings_say(path):
+    assert path.read_text(encoding="utf-8") == reference.PAGES[path](), "run `make reference`"
+
+
+def test_every_score_is_on_the_page():
+    functions = {name for name in metrics.__all__ if inspect.isfunction(getattr(metrics, name))}
+    listed = [name for names in reference.FAMILIES.values() for name in names]
+    assert sorted(listed) == sorted(functions - {"evaluate"})
+    for name in listed:
+        text = inspect.getdoc(getattr(metrics, name))
+        assert "Source:" in text, name
 
 
 def test_every_framework_is_on_the_page():

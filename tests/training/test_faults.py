@@ -29,7 +29,7 @@ BUILDERS = {
     "BetaVAE conv": lambda seed=0: BetaVAE(conv_vae(DATA, 3, seed=seed)),
     "FactorVAE": lambda seed=0: FactorVAE(mlp_vae(DATA, 3, seed=seed), hidden=(16,)),
     "BetaTCVAE": lambda seed=0: BetaTCVAE(mlp_vae(DATA, 3, seed=seed), estimator="mss"),
-    "AdaTripletVAE": lambda seed=0: AdaTripletVAE(mlp_vae(DATA, 3, seed=seed)),
+    "AdaTripletVAE": lambda seed=0: AdaTripletVAE(mlp_vae(DATA, 3, seed=seed), shared_weight=0.5),
 }
 every = pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
 

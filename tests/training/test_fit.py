@@ -391,6 +391,25 @@ def test_a_checkpoint_beyond_the_steps_is_refused(tmp_path):
         fit(vae(), DATA, steps=5, checkpoint=path, **RUN)
 
 
+def test_no_gradients_are_left_behind():
+    framework = vae()
+    fit(framework, DATA, steps=2, **RUN)
+    assert all(weight.grad is None for weight in framework.parameters())
+
+
+def test_what_cannot_be_trained_is_said():
+    with pytest.raises(ValueError, match="framework: got VAE; allowed is a framework"):
+        fit(mlp_vae(DATA, 3), DATA, steps=1, **RUN)
+    with pytest.raises(ValueError, match="callbacks: got .*; allowed is a list of functions"):
+        fit(vae(), DATA, steps=1, callbacks=print, **RUN)
+    framework = vae()
+    framework.requires_grad_(False)
+    with pytest.raises(ValueError, match="all weights of its player 'model' are frozen"):
+        fit(framework, DATA, steps=1, **RUN)
+    with pytest.raises(ValueError, match="device: got 'meta', which is not available here"):
+        fit(vae(), DATA, steps=1, **{**RUN, "device": "meta"})
+
+
 def test_no_steps_give_an_empty_history():
     frame = fit(vae(), DATA, steps=0, **RUN).to_frame()
     assert len(frame) == 0 and frame.index.name == "step"

@@ -1,0 +1,44 @@
+"""The axis-alignment ratio, and the axis-orientation ratio that is derived from it."""
+
+from course_lib.metrics._encodings import as_table
+from course_lib.metrics._linearity_ratio import linearity_ratio
+from course_lib.metrics._score import Score
+from course_lib.metrics._traversals import ratio_score, variances
+
+
+def axis_alignment_ratio(encode, data=None, seed: int = 0, *, num_samples: int = 1000) -> Score:
+    r"""Does a factor's traversal move one latent only? From 0 to 1; higher is better; at most the linearity ratio.
+
+    .. math:: \tilde s_i = E\Big[\frac{\max_k \mathrm{Var}[z_k]}{\sum_j \mathrm{Var}[z_j]}\Big], \qquad
+        s_i = \frac{\tilde s_i - 1/D}{1 - 1/D}, \qquad s = \Big(\prod_i s_i\Big)^{1/F}
+
+    The variances are over one traversal, the mean is over `num_samples` random traversals of each factor. It depends on
+    D by definition: constant latents raise it.
+
+    encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
+    values : "factors" (the headline) and the ratio of each factor.
+
+    A traversal that does not move has ratio 0; one that moves in D = 1 has ratio 1; factors with one value are left
+    out. Source: the thesis, Eqs. 4.4 to 4.6.
+    """
+    return ratio_score("axis-alignment ratio", variances, encode, data, seed, num_samples)
+
+
+def axis_orientation_ratio(encode, data=None, seed: int = 0, *, num_samples: int = 1000) -> Score:
+    """How far is a factor's direction along an axis, whether or not it is straight? From 0 to 1; higher is better.
+
+    The axis-alignment ratio divided by the linearity ratio, both over the same traversals; 0 if the latter is 0.
+
+    encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
+    values : "factors" (the headline), "axis_alignment", "linearity", and the quotient of each factor.
+
+    Source: the thesis, Eq. A.1.
+    """
+    table = as_table(encode, data)
+    axis = axis_alignment_ratio(table, seed=seed, num_samples=num_samples)
+    linear = linearity_ratio(table, seed=seed, num_samples=num_samples)
+    quotients = {
+        name: value / linear.values[name] if linear.values[name] > 0 else 0.0 for name, value in axis.values.items()
+    }
+    values = {"factors": quotients["factors"], "axis_alignment": float(axis), "linearity": float(linear)} | quotients
+    return Score("axis-orientation ratio", values["factors"], values, axis.settings)

@@ -1,0 +1,58 @@
+"""The BetaVAE score."""
+
+import numpy as np
+import torch
+from sklearn.linear_model import LogisticRegression
+
+from course_lib.arguments import check_integers
+from course_lib.metrics._classifiers import accuracies
+from course_lib.metrics._encodings import Encodings, as_table
+from course_lib.metrics._fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
+from course_lib.metrics._samples import generator, warn_if_few
+from course_lib.metrics._score import Score
+
+CHUNK = 2**17  # representations held at a time; not a matter of D, which must not change what is drawn
+
+
+def beta_vae_score(
+    encode, data=None, seed: int = 0, *, num_samples: int = 10_000, num_test: int = 5_000, batch_size: int = 64
+) -> Score:
+    r"""Does the difference of two representations tell which factor their images share? An accuracy; higher is better.
+
+    Draw a factor k; draw pairs of images that agree in factor k; let a linear classifier predict k from
+
+    .. math:: \frac{1}{L} \sum_{l=1}^{L} |z_l - z'_l|
+
+    with L = `batch_size` pairs. It learns from `num_samples` such points and is tested on `num_test` others. Chance is
+    1/F. A blind spot: all factors but one are enough for a score of 1, the last being whatever none of them is.
+
+    encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data: the score asks for
+        2·L·(num_samples + num_test) representations, far more than most datasets have images.
+    values : "test" (the headline) and "train".
+
+    Factors with one value are left out. The classifier's penalty hurts latents on a scale far below 1. Source: Higgins
+    et al., β-VAE, 2017, Section 3; sizes and the logistic regression (scikit-learn's, multinomial, C = 1) as in
+    Locatello et al., 2019, Appendix C.
+    """
+    check_integers(1, num_samples=num_samples, num_test=num_test, batch_size=batch_size)
+    table, draws = as_table(encode, data), generator(seed)
+    factors = varying_factors(table.space)
+    warn_if_few(num_samples, 100 * len(factors), "BetaVAE")
+    points, labels = _points(table, factors, num_samples + num_test, batch_size, draws)
+    model = LogisticRegression(max_iter=1000)
+    train, test = accuracies(
+        model, points[:num_samples], labels[:num_samples], points[num_samples:], labels[num_samples:]
+    )
+    settings = {"train": num_samples, "test": num_test, "pairs": batch_size, "seed": seed}
+    return Score("BetaVAE score", test, {"test": test, "train": train}, settings)
+
+
+def _points(table: Encodings, factors: torch.Tensor, n: int, batch_size: int, draws) -> tuple[np.ndarray, np.ndarray]:
+    """n mean absolute differences float64 (n, D), and the shared factor of each, int64 (n,)."""
+    labels = draw_factors(factors, n, draws)
+    points = []
+    for part in labels.split(max(CHUNK // (2 * batch_size), 1)):
+        index = points_with_fixed_factor(table.space, part.repeat_interleave(batch_size), 2, draws)
+        difference = (table(index[:, 0]) - table(index[:, 1])).abs().double()
+        points.append(difference.view(len(part), batch_size, -1).numpy().mean(1))
+    return np.concatenate(points), labels.numpy()

@@ -1,0 +1,55 @@
+"""What the two scores of a fitted Gaussian share: its covariance, of the mean and of the sampled representation."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from course_lib.metrics._encodings import as_table, finite_latents
+from course_lib.metrics._samples import generator, warn_if_few
+from course_lib.metrics._score import Score
+from course_lib.sampling import singles
+
+Measure = Callable[[np.ndarray], dict[str, float]]
+BATCH = 512  # images at a time
+
+
+def covariance(latents: np.ndarray) -> np.ndarray:
+    """The covariance (D, D) of the columns of (n, D) that vary, normalised by n."""
+    live = latents[:, np.ptp(latents, axis=0) > 0]
+    centred = live - live.mean(0)
+    return np.einsum("ni,nj->ij", centred, centred) / len(latents)
+
+
+def correlation(sigma: np.ndarray) -> np.ndarray:
+    """The correlation matrix of a covariance matrix."""
+    deviation = np.sqrt(np.diag(sigma))
+    return sigma / deviation / deviation[:, None]
+
+
+def gaussian_score(name: str, measure: Measure, latents, log_variance=None, *, seed: int = 0) -> Score:
+    """The score with values `measure(latents)` and, if there is a log-variance (n, D), "sampled_" ones as well.
+
+    Sampled latents are mean + exp(log_variance / 2) · ε.
+    """
+    latents = finite_latents(latents, None, "latents").double()
+    warn_if_few(len(latents), 100 * latents.shape[1], name)
+    values = measure(latents.numpy())
+    headline = next(iter(values.values()))
+    if log_variance is not None:
+        log_variance = finite_latents(log_variance, len(latents), "log_variance").double()
+        noise = torch.randn(latents.shape, generator=generator(seed), dtype=torch.float64)
+        sampled = measure((latents + (log_variance / 2).exp() * noise).numpy())
+        values |= {f"sampled_{key}": value for key, value in sampled.items()}
+    return Score(name, headline, values, {"n": len(latents), "seed": seed})
+
+
+def draw_gaussians(encode, data, num_samples: int, seed: int, posterior) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Means and log-variances (n, D) at random images, the latter None without `posterior`."""
+    table = as_table(encode, data)
+    index = singles(table.space, num_samples, generator(seed))
+    if posterior is None:
+        return table(index), None
+    with torch.no_grad():
+        parts = [posterior(table.data.images(part.to(table.device))) for part in index.split(BATCH)]
+    return tuple(torch.cat([torch.as_tensor(part[side]).cpu() for part in parts]) for side in (0, 1))

@@ -1,0 +1,96 @@
+"""The ground-truth distance correlation."""
+
+import pandas
+from torch import Tensor
+
+from course_lib.arguments import check_integers
+from course_lib.distances import correlations, ground_truth_distance, perceived_distance
+from course_lib.metrics._encodings import Encodings, as_table
+from course_lib.metrics._samples import generator, require_variation, warn_if_few
+from course_lib.metrics._score import Score, geometric_mean
+from course_lib.sampling import factor_pairs, random_pairs
+
+SMALLEST = 1000  # pairs: a correlation near 0 is then known to about .03
+COLUMNS = ("published", "distinct", "data", "distinct_data")
+
+
+def distance_correlation(
+    encode, data=None, seed: int = 0, *, num_samples: int = 10_000, by: str = "l1", loss: str | None = "mse"
+) -> Score:
+    r"""Do distances between latents follow the distances between factors? From −1 to 1; higher is better.
+
+    .. math:: \rho_i = \mathrm{Spearman}\big(\|y - y'\|_1, \|z - z'\|_1\big) \text{ along factor } i, \qquad
+        \Big( \prod_i \max(\rho_i, 0) \Big)^{1/F}
+
+    Pairs lie on random traversals along a factor, `num_samples` for each. The headline is the geometric mean over the
+    factors. It follows the published protocol, in which the two points of a pair are drawn with replacement: a share
+    1/f of the pairs are a point and itself, at distance 0 in any representation, which alone raises the correlation.
+    Without those pairs the same sample gives the "distinct" values: read both, and beside an untrained encoder's.
+
+    encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
+    by : the distance of factors, as in `sampling.factor_distance`.
+    loss : the reconstruction loss that is the distance of images (`distances.perceived_distance`), for the correlation
+        of latent and perceived distances ("data"); None leaves it out.
+    values : "factors" (the headline), "global" (pairs anywhere, both ends drawn independently), the names of the
+        factors; "data", "global_data" and "data_" before each name; "distinct_" before each of these but the global
+        ones. A factor of two values has one distance between distinct points: it is left out of "distinct_factors".
+    matrix : the correlations, factors (and "global") × protocol.
+
+    Constant latents or distances have correlation 0; distances that differ by less than a millionth of the largest are
+    equal; factors with one value are left out. Source: the thesis, Eqs. 4.1, 4.2, 4.3 and, for the data, 4.10.
+    """
+    check_integers(2, num_samples=num_samples)
+    warn_if_few(num_samples, SMALLEST, "distance correlation")
+    table, draws = as_table(encode, data), generator(seed)
+    space = table.space
+    varying = {name: size for name, size in zip(space.names, space.sizes, strict=True) if size > 1}
+    require_variation(list(varying))
+    pairs = {name: factor_pairs(space, name, num_samples, draws, distinct=False) for name in varying}
+    pairs["global"] = random_pairs(space, num_samples, draws)
+    matrix = pandas.DataFrame(
+        {name: _correlations(table, *ends, by, loss) for name, ends in pairs.items()}, index=COLUMNS
+    ).T.dropna(axis=1, how="all")
+    matrix = matrix.rename_axis("factor").rename_axis("protocol", axis=1)
+    values = _named(matrix, varying)
+    settings = {"pairs": num_samples, "by": by, "loss": loss, "seed": seed}
+    return Score("distance correlation", values["factors"], values, settings, matrix, "Spearman's rank correlation")
+
+
+def tied(distances: Tensor) -> Tensor:
+    """Distances (n,) on a grid of a millionth of the largest, so that rounding errors do not order equal ones."""
+    largest = distances.max()
+    return (distances / largest * 1e6).round() if largest > 0 else distances
+
+
+def _correlations(table: Encodings, first: Tensor, second: Tensor, by: str, loss: str | None) -> list[float]:
+    """The four columns of the matrix for one set of pairs."""
+    truth = ground_truth_distance(table.space, by=by)(first, second)
+    latent = tied((table(first).double() - table(second).double()).abs().sum(1))
+    distinct = first != second
+    row = [_rank(truth, latent), _rank(truth[distinct], latent[distinct])]
+    if loss is None:
+        return [*row, float("nan"), float("nan")]
+    perceived = tied(perceived_distance(table.data, loss=loss)(first, second))
+    return [*row, _rank(perceived, latent), _rank(perceived[distinct], latent[distinct])]
+
+
+def _rank(first: Tensor, second: Tensor) -> float:
+    return correlations(first, second)[1] if len(first) > 1 else 0.0
+
+
+def _named(matrix: pandas.DataFrame, varying: dict[str, int]) -> dict[str, float]:
+    factors = list(varying)
+    several = [name for name in factors if varying[name] > 2]
+    values = {
+        "factors": geometric_mean(matrix.loc[factors, "published"]),
+        "global": matrix.loc["global", "published"],
+        "distinct_factors": geometric_mean(matrix.loc[several, "distinct"]),
+    }
+    if "data" in matrix:
+        values["data"] = geometric_mean(matrix.loc[factors, "data"])
+        values["global_data"] = matrix.loc["global", "data"]
+        values["distinct_data"] = geometric_mean(matrix.loc[factors, "distinct_data"])
+    for column in matrix:
+        prefix = {"published": "", "distinct": "distinct_", "data": "data_", "distinct_data": "distinct_data_"}[column]
+        values |= {prefix + name: matrix.loc[name, column] for name in factors}
+    return {name: float(value) for name, value in values.items()}

@@ -1,0 +1,116 @@
+"""A table of representations: what makes it possible to run many scores and encode each image once."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from course_lib.arguments import check_integers
+from course_lib.data import GridDataset
+
+LIMIT = 3 * 2**28  # bytes of latents that a table may hold: scores need some room below a gigabyte as well
+
+
+class Encodings:
+    """The representation of each image of a dataset, encoded when it is first asked for and then kept.
+
+    Accepted by every score in the place of `encode`: scores that share a table encode each image at most once between
+    them. Calling it maps indices int64 (...) to latents (..., D) on the CPU.
+
+    Parameters
+    ----------
+    encode : maps images uint8 (B, C, H, W) to latents (B, D), a tensor or an array; `framework.encode` does.
+    data : the dataset whose indices the table takes.
+    batch_size : how many images are encoded at a time.
+    device : where images are drawn before they are passed to `encode`.
+
+    Latents are kept as float32, or float64 if that is what comes. Calling raises ValueError when `encode` returns
+    something else than finite numbers (B, D), or when the latents of all images would take more than 0.75 GB.
+    """
+
+    def __init__(
+        self,
+        encode: Callable[[Tensor], Tensor],
+        data: GridDataset,
+        *,
+        batch_size: int = 512,
+        device: str | torch.device = "cpu",
+    ):
+        if not callable(encode):
+            raise ValueError(f"encode: got {type(encode).__name__}; allowed is a function from images to latents.")
+        if not isinstance(data, GridDataset):
+            raise ValueError(f"data: got {type(data).__name__}; allowed is a dataset of course_lib.data.")
+        (self.batch_size,) = check_integers(1, batch_size=batch_size)
+        self.encode, self.data, self.space, self.device = encode, data, data.space, torch.device(device)
+        self._latents: Tensor | None = None  # (N, D) once D is known
+        self._known = torch.zeros(len(data), dtype=torch.bool)
+
+    @classmethod
+    def from_table(cls, latents, data: GridDataset) -> "Encodings":
+        """A table that is known already: latents (N, D), row i that of image i. Nothing is drawn or encoded."""
+        latents = finite_latents(latents, len(data), "latents")
+        table = cls(lambda images: None, data)
+        table._latents, table._known = latents, torch.ones(len(data), dtype=torch.bool)
+        return table
+
+    @torch.no_grad()
+    def __call__(self, index) -> Tensor:
+        index = self.space.checked(index).cpu()
+        flat = index.reshape(-1)
+        missing = flat[~self._known[flat]].unique()
+        for start in range(0, len(missing), self.batch_size):
+            part = missing[start : start + self.batch_size]
+            latents = finite_latents(self.encode(self.data.images(part.to(self.device))), len(part), "encode")
+            if self._latents is None:
+                self._latents = self._room_for(latents)
+            elif latents.shape[1] != self._latents.shape[1]:
+                raise ValueError(f"encode: got {latents.shape[1]} latents after {self._latents.shape[1]} before.")
+            self._latents[part] = latents.to(self._latents.dtype)
+            self._known[part] = True
+        return self._latents[flat].reshape(*index.shape, -1)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        return f"Encodings({self.data!r}: {int(self._known.sum()):,} of {len(self):,} images encoded)"
+
+    def _room_for(self, latents: Tensor) -> Tensor:
+        size = len(self) * latents.shape[1] * latents.element_size()
+        if size > LIMIT:
+            raise ValueError(
+                f"encode: got {latents.shape[1]} latents in {latents.dtype}; for {len(self):,} images they would take "
+                f"{size / 2**30:.1f} GB, and {LIMIT / 2**30} GB are allowed. Return fewer latents, or float32."
+            )
+        return torch.empty(len(self), latents.shape[1], dtype=latents.dtype)  # takes memory only where written
+
+
+def as_table(encode, data: GridDataset | None) -> Encodings:
+    """`encode` as a table: itself if it is one already, whose data `data` must then be (None: whatever it is)."""
+    if not isinstance(encode, Encodings):
+        return Encodings(encode, data)
+    if data is not None and data is not encode.data and repr(data) != repr(encode.data):
+        raise ValueError(f"data: got {data!r}; the table of encodings was made for {encode.data!r}.")
+    return encode
+
+
+def finite_latents(latents, n: int | None, argument: str) -> Tensor:
+    """`latents` as a CPU tensor (n, D) of float32 or float64; a ValueError names `argument` if they are not that."""
+    rows = "n" if n is None else n
+    if not isinstance(latents, Tensor):
+        if latents is None or isinstance(latents, tuple | dict):
+            got = "None" if latents is None else f"a {type(latents).__name__}"
+            raise ValueError(f"{argument}: got {got}; allowed are latents ({rows}, D), one row per image.")
+        latents = torch.as_tensor(latents)
+    if latents.ndim != 2 or latents.shape[1] == 0 or (n is not None and len(latents) != n):
+        raise ValueError(f"{argument}: got shape {tuple(latents.shape)}; allowed are latents ({rows}, D).")
+    if latents.is_complex():
+        raise ValueError(f"{argument}: got dtype {latents.dtype}; allowed are real numbers.")
+    latents = latents.detach().cpu()
+    latents = latents if latents.dtype == torch.float64 else latents.float()
+    wrong = (~latents.isfinite()).any(1).sum().item()
+    if wrong:
+        raise ValueError(
+            f"{argument}: got NaN or infinite latents for {wrong} of {len(latents)} images; a score needs finite ones."
+        )
+    return latents

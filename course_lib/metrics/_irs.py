@@ -1,0 +1,54 @@
+"""The interventional robustness score."""
+
+import numpy as np
+
+from course_lib.metrics._samples import as_samples, draw_samples, warn_if_few
+from course_lib.metrics._score import Score, latents_by_factors, with_twin
+
+SMALLEST = 100  # points per factor value: fewer hold no 0.99 quantile
+
+
+def from_samples(latents, factors, *, quantile: float = 0.99, names=None) -> Score:
+    """The IRS of latents (n, D) for factors, integers (n, F); see `irs`."""
+    if not 0 < quantile <= 1:
+        raise ValueError(f"quantile: got {quantile}; allowed are numbers above 0 up to 1.")
+    samples = as_samples(latents, factors, names)
+    kept = samples.kept()
+    warn_if_few(len(kept.latents), SMALLEST * max(len(np.unique(factor)) for factor in kept.factors.T), "IRS")
+    farthest = np.abs(kept.latents - kept.latents.mean(0)).max(0, initial=0)
+    deviation = np.stack([_deviation(kept.latents, factor, quantile) for factor in kept.factors.T], axis=1)
+    robustness = 1 - deviation / farthest[:, None]
+    best = robustness.max(1, initial=0)
+    headline = float((best * farthest).sum() / farthest.sum()) if len(farthest) else 0.0
+    per_latent = np.zeros(len(samples.live))
+    per_latent[samples.live] = best
+    values = {"irs": headline} | {f"z{place}": float(value) for place, value in enumerate(per_latent)}
+    settings = {"n": len(kept.latents), "quantile": quantile}
+    matrix = latents_by_factors(samples.spread(robustness), samples.names)
+    return Score("IRS", headline, values, settings, matrix, "interventional robustness")
+
+
+@with_twin(from_samples)
+def irs(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, quantile: float = 0.99) -> Score:
+    r"""How little does a latent move when all factors but its own change? From 0 to 1; higher is better.
+
+    For latent j and factor k, average over the values of k the `quantile` of the distance of z_j from its mean among
+    the points with that value; divide by the largest distance of z_j from its overall mean; subtract from 1. A latent's
+    robustness is that for its best factor; the score is the mean over latents, weighted by their largest distance, so
+    that one latent on a large scale weighs as much as it moves.
+
+    encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
+    values : "irs" (the headline) and the robustness of each latent. matrix: latents × factors.
+
+    Constant latents and factors are left out; latents that are all constant score 0. Source: Suter et al., Robustly
+    disentangled causal mechanisms, 2019, Section 4.
+    """
+    samples = draw_samples(encode, data, num_samples, seed)
+    score = from_samples(samples.latents, samples.factors, quantile=quantile, names=samples.names)
+    return score.with_settings(seed=seed)
+
+
+def _deviation(latents: np.ndarray, factor: np.ndarray, quantile: float) -> np.ndarray:
+    """The quantile of the distance to the mean within one value of the factor, averaged over its values: (D,)."""
+    groups = (latents[factor == value] for value in np.unique(factor))
+    return np.mean([np.quantile(np.abs(group - group.mean(0)), quantile, axis=0) for group in groups], axis=0)

@@ -1,0 +1,78 @@
+"""Modularity and explicitness."""
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from course_lib.arguments import check_integers
+from course_lib.metrics._information import BINS, information_matrix, smallest_sample
+from course_lib.metrics._samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.metrics._score import Score, latents_by_factors, with_twin
+
+
+def from_samples(latents, factors, *, bins: int = BINS, num_test: int | None = None, names=None) -> Score:
+    """Modularity and explicitness of latents (n, D) for factors, integers (n, F); see `modularity`."""
+    check_integers(2, bins=bins)
+    samples = as_samples(latents, factors, names)
+    kept = samples.kept()
+    train, test = kept.split(num_test)
+    warn_if_few(len(train.latents), smallest_sample(train.factors, bins), "modularity")
+    information = information_matrix(train.latents, train.factors, bins)
+    auc = _areas(train, test)
+    modular = float(_modularity(information).mean()) if len(information) else 0.0
+    values = {"modularity": modular, "explicitness": 2 * float(np.mean(auc)) - 1, "auc": float(np.mean(auc))}
+    values |= {f"explicitness_{name}": 2 * area - 1 for name, area in zip(kept.names, auc, strict=True)}
+    settings = {"train": len(train.latents), "test": len(test.latents), "bins": bins}
+    matrix = latents_by_factors(samples.spread(information), samples.names)
+    return Score("modularity", modular, values, settings, matrix, "mutual information (nats)")
+
+
+@with_twin(from_samples)
+def modularity(
+    encode, data=None, seed: int = 0, *, num_samples: int = 10_000, num_test: int = 5_000, bins: int = BINS
+) -> Score:
+    r"""Does each latent carry one factor only? From 0 to 1; higher is better. With it: is each factor there at all?
+
+    .. math:: \frac{1}{D} \sum_j \Big( 1 - \frac{\sum_{k \ne k_j} I(z_j; v_k)^2}{(F - 1) \, I(z_j; v_{k_j})^2} \Big)
+
+    where k_j is the factor that latent j has most information on. Information is in nats, of latents in `bins` bins of
+    equal width. Duplicated latents keep a modularity of 1: nothing asks that a factor be in one latent only.
+
+    Explicitness: how well logistic regression on all latents tells one value of a factor from the rest; the area under
+    the ROC curve on `num_test` points, averaged over values, then factors, and mapped from [½, 1] to [0, 1].
+
+    encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
+    values : "modularity" (the headline), "explicitness", "auc" (the mean area itself), "explicitness_" of each factor.
+        matrix: mutual information, latents × factors.
+
+    Constant latents and factors are left out; a single factor leaves nothing to be mixed with (modularity 1), latents
+    that are all constant score 0. Source: Ridgeway and Mozer, Learning deep disentangled embeddings with the
+    F-statistic loss, 2018, Section 3.
+    """
+    samples = draw_samples(encode, data, num_samples + num_test, seed)
+    score = from_samples(samples.latents, samples.factors, bins=bins, num_test=num_test, names=samples.names)
+    return score.with_settings(seed=seed)
+
+
+def _modularity(information: np.ndarray) -> np.ndarray:
+    """One minus the squared deviation of each latent's row (D, F) from a row with one factor: (D,)."""
+    largest = information.max(1)
+    others = (information**2).sum(1) - largest**2
+    template = np.where(largest > 0, largest, 1) ** 2 * max(information.shape[1] - 1, 1)
+    return np.where(largest > 0, 1 - others / template, 0)
+
+
+def _areas(train: Samples, test: Samples) -> list[float]:
+    """The mean area under the ROC curves of each factor's values, on the test points: F numbers."""
+    areas = []
+    for factor, test_factor in zip(train.factors.T, test.factors.T, strict=True):
+        tested = [value for value in np.unique(factor) if 0 < np.mean(test_factor == value) < 1]
+        areas.append(float(np.mean([_area(train, factor == value, test, test_factor == value) for value in tested])))
+    return areas
+
+
+def _area(train: Samples, is_value: np.ndarray, test: Samples, test_is_value: np.ndarray) -> float:
+    if train.latents.shape[1] == 0 or is_value.all():
+        return 0.5
+    model = LogisticRegression(max_iter=1000).fit(train.latents, is_value)
+    return float(roc_auc_score(test_is_value, model.decision_function(test.latents)))

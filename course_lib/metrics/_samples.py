@@ -1,0 +1,106 @@
+"""Representations and the factors behind them, as the arrays that a score is computed from."""
+
+import sys
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from course_lib.arguments import check_integers, check_seed, integer_tensor
+from course_lib.metrics._encodings import as_table, finite_latents
+from course_lib.sampling import singles
+
+PACKAGE = str(Path(__file__).parent)
+
+
+class Samples(NamedTuple):
+    """n points of the grid: `latents` float64 (n, D), `factors` int64 (n, F), and the F factor names."""
+
+    latents: np.ndarray
+    factors: np.ndarray
+    names: tuple[str, ...]
+
+    @property
+    def live(self) -> np.ndarray:
+        """bool (D,): which latents vary. A constant one carries nothing, and scores leave it out before they start."""
+        return np.ptp(self.latents, axis=0) > 0
+
+    @property
+    def varying(self) -> np.ndarray:
+        """bool (F,): which factors vary. There is nothing to encode in a constant one, and scores leave it out."""
+        return np.ptp(self.factors, axis=0) > 0
+
+    def kept(self) -> "Samples":
+        """The latents and the factors that vary, and nothing else."""
+        names = tuple(name for name, varies in zip(self.names, self.varying, strict=True) if varies)
+        return Samples(self.latents[:, self.live], self.factors[:, self.varying], names)
+
+    def split(self, num_test: int | None) -> tuple["Samples", "Samples"]:
+        """The first points, to learn from, and the last `num_test` points, to test on (None: a third of all)."""
+        (num_test,) = check_integers(1, num_test=len(self.latents) // 3 if num_test is None else num_test)
+        if num_test >= len(self.latents):
+            raise ValueError(
+                f"num_test: got {num_test} of {len(self.latents)} points; some must be left to learn from."
+            )
+        parts = (slice(None, -num_test), slice(-num_test, None))
+        return tuple(Samples(self.latents[part], self.factors[part], self.names) for part in parts)
+
+    def spread(self, values) -> np.ndarray:
+        """`values` of the kept latents and the kept factors in a matrix (D, F) of all, 0 elsewhere."""
+        matrix = np.zeros((len(self.live), len(self.varying)))
+        matrix[np.ix_(self.live, self.varying)] = values
+        return matrix
+
+
+def draw_samples(encode, data, n: int, seed: int) -> Samples:
+    """n points drawn uniformly from the grid with replacement, and their representations."""
+    check_integers(1, num_samples=n)
+    table = as_table(encode, data)
+    index = singles(table.space, n, generator(seed))
+    return Samples(table(index).double().numpy(), table.space.factors(index).numpy(), table.space.names)
+
+
+def as_samples(latents, factors, names=None) -> Samples:
+    """Arrays (n, D) and integer (n, F) after checking them; factors without names are called "factor 0", …"""
+    latents = finite_latents(latents, None, "latents").double().numpy()
+    factors = integer_tensor(factors, "factors").cpu().numpy()
+    if factors.ndim != 2 or len(factors) != len(latents) or factors.shape[1] == 0:
+        raise ValueError(f"factors: got shape {factors.shape}; for latents {latents.shape}, ({len(latents)}, F) fits.")
+    names = tuple(names or (f"factor {place}" for place in range(factors.shape[1])))
+    if len(names) != factors.shape[1]:
+        raise ValueError(f"names: got {names}; {factors.shape[1]} factors need as many names.")
+    samples = Samples(latents, factors, names)
+    require_variation(samples.varying)
+    return samples
+
+
+def require_variation(varying) -> None:
+    """A ValueError unless one of the factors varies."""
+    if not np.any(varying):
+        raise ValueError("factors: got constant ones only; at least one factor must take two values.")
+
+
+def warn_if_few(n: int, smallest: float, score: str, argument: str = "num_samples") -> None:
+    """Warn when a score rests on fewer samples than it needs to mean anything."""
+    smallest = int(np.ceil(smallest))
+    if n < smallest:
+        warnings.warn(
+            f"{argument}: {n:,} is too few for the {score} score to mean much; use at least {smallest:,}.",
+            UserWarning,
+            stacklevel=_depth(),
+        )
+
+
+def _depth() -> int:
+    """The `stacklevel` at which a warning of `warn_if_few` points to the line that called this package."""
+    depth, frame = 1, sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    return depth + 1
+
+
+def generator(seed: int) -> torch.Generator:
+    """The only source of randomness of a score."""
+    return torch.Generator().manual_seed(check_seed(seed))

@@ -1,0 +1,61 @@
+"""What the linearity and the axis-alignment ratio share: how much of a traversal's variance one direction holds."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas
+
+from course_lib.arguments import check_integers
+from course_lib.metrics._encodings import Encodings, as_table
+from course_lib.metrics._samples import generator, require_variation, warn_if_few
+from course_lib.metrics._score import Score, geometric_mean
+from course_lib.sampling import traversals
+
+SMALLEST = 100  # traversals: their mean is then known to .05 at worst
+CHUNK = 2**17  # representations held at a time
+
+Directions = Callable[[np.ndarray], np.ndarray]
+
+
+def variances(points: np.ndarray) -> np.ndarray:
+    """The variance of each latent over each traversal, times f: centred (n, f, D) → (n, D)."""
+    return (points**2).sum(1)
+
+
+def principal_variances(points: np.ndarray) -> np.ndarray:
+    """The variance along each principal axis of each traversal, times f: centred (n, f, D) → (n, min(f, D))."""
+    return np.linalg.svd(points, compute_uv=False) ** 2
+
+
+def ratio_score(name: str, directions: Directions, encode, data, seed: int, num_samples: int) -> Score:
+    """The score whose factor value is the mean over traversals of (r − 1/D)/(1 − 1/D), r = max / Σ of `directions`."""
+    check_integers(1, num_samples=num_samples)
+    warn_if_few(num_samples, SMALLEST, name)
+    table, draws = as_table(encode, data), generator(seed)
+    varying = [factor for factor, size in zip(table.space.names, table.space.sizes, strict=True) if size > 1]
+    require_variation(varying)
+    ratios = {}
+    for factor in varying:
+        index = traversals(table.space, factor, num_samples, draws)
+        ratios[factor] = float(np.concatenate([_ratios(part, directions) for part in _chunks(table, index)]).mean())
+    headline = geometric_mean(ratios.values())
+    matrix = pandas.DataFrame([ratios], index=["ratio"]).rename_axis("factor", axis=1)
+    return Score(name, headline, {"factors": headline, **ratios}, {"traversals": num_samples, "seed": seed}, matrix, "")
+
+
+def _ratios(points: np.ndarray, directions: Directions) -> np.ndarray:
+    """The normalised ratio of each traversal (n, f, D): 0 if it does not move, 1 if it moves and D = 1."""
+    latent_dim = points.shape[2]
+    points = points - points[:, :1]  # exactly 0 where nothing moves, which the mean alone would not be
+    moves = np.abs(points).max((1, 2)) > 0
+    points = points[moves] - points[moves].mean(1, keepdims=True)
+    values = directions(points)
+    ratio = values.max(1) / values.sum(1)
+    result = np.zeros(len(moves))
+    result[moves] = (ratio - 1 / latent_dim) / (1 - 1 / latent_dim) if latent_dim > 1 else 1.0
+    return result
+
+
+def _chunks(table: Encodings, index) -> Iterator[np.ndarray]:
+    for part in index.split(max(CHUNK // index.shape[1], 1)):
+        yield table(part).double().numpy()

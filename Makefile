@@ -51,8 +51,9 @@ publish: $(if $(URL),$(STAMP))  ## write the repository's address where it is ne
 	@if [ -z '$(URL)' ]; then echo 'Name the address: make publish URL=https://github.com/owner/name'; exit 1; fi
 	@$(BIN)/python tools/publish.py '$(URL)'
 
-bench: $(STAMP)  ## measure the speed of training and of drawing images on this computer
-	@for script in benchmarks/*.py; do echo "$$script"; $(BIN)/python "$$script" || exit 1; done
+# benchmarks/ holds longer ones too, which are started by hand: their first lines say what they show.
+bench: $(STAMP)  ## measure the speed of training, of drawing images and of the scores on this computer
+	@for name in datasets training soft_rank metrics; do echo "$$name"; $(BIN)/python "benchmarks/$$name.py" || exit 1; done
 
 clean:  ## remove what was built; .venv stays
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache

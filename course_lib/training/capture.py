@@ -1,5 +1,6 @@
 """A training step as one CUDA graph."""
 
+import warnings
 from collections.abc import Callable
 
 import torch
@@ -40,7 +41,10 @@ class Captured:
 
     def _capture(self) -> None:
         graph = torch.cuda.CUDAGraph()
-        graph.register_generator_state(self._generator)
+        register = getattr(graph, "register_generator_state", None)
+        if register is not None:  # newer releases find the generator by themselves, and warn if it is named
+            with warnings.catch_warnings(action="ignore"):
+                register(self._generator)
         try:
             with torch.cuda.device(self._generator.device), torch.cuda.graph(graph):
                 self._terms = self._step()

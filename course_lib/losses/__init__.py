@@ -1,6 +1,7 @@
 """Terms that the frameworks share. All are minimised; all are in nats where they are logarithms of probabilities."""
 
 from course_lib.losses.kl import kl_to_standard_normal, standard_normal_log_density, symmetric_kl
+from course_lib.losses.learnt_kernel import LearntKernel
 from course_lib.losses.reconstruction import (
     RECONSTRUCTIONS,
     BinaryCrossEntropy,
@@ -19,6 +20,7 @@ __all__ = [
     "RECONSTRUCTIONS",
     "BinaryCrossEntropy",
     "BlurredSquaredError",
+    "LearntKernel",
     "Reconstruction",
     "SquaredError",
     "aggregate_log_densities",

@@ -2,6 +2,7 @@
 
 from course_lib.frameworks import Step
 from course_lib.training.fit import fit
+from course_lib.training.fit_kernel import fit_kernel
 from course_lib.training.history import History
 
-__all__ = ["History", "Step", "fit"]
+__all__ = ["History", "Step", "fit", "fit_kernel"]

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from course_lib.metrics._encodings import as_table, finite_latents
+from course_lib.arguments import check_integers
+from course_lib.metrics._encodings import as_table, finite_latents, settled
 from course_lib.metrics._samples import generator, warn_if_few
 from course_lib.metrics._score import Score
 from course_lib.sampling import singles
@@ -32,12 +33,16 @@ def gaussian_score(name: str, measure: Measure, latents, log_variance=None, *, s
 
     Sampled latents are mean + exp(log_variance / 2) · ε.
     """
-    latents = finite_latents(latents, None, "latents").double()
+    latents = settled(finite_latents(latents, None, "latents"))
     warn_if_few(len(latents), 100 * latents.shape[1], name)
     values = measure(latents.numpy())
     headline = next(iter(values.values()))
     if log_variance is not None:
         log_variance = finite_latents(log_variance, len(latents), "log_variance").double()
+        if log_variance.shape != latents.shape:
+            raise ValueError(
+                f"log_variance: got shape {tuple(log_variance.shape)}; the latents are {tuple(latents.shape)}."
+            )
         noise = torch.randn(latents.shape, generator=generator(seed), dtype=torch.float64)
         sampled = measure((latents + (log_variance / 2).exp() * noise).numpy())
         values |= {f"sampled_{key}": value for key, value in sampled.items()}
@@ -46,10 +51,15 @@ def gaussian_score(name: str, measure: Measure, latents, log_variance=None, *, s
 
 def draw_gaussians(encode, data, num_samples: int, seed: int, posterior) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Means and log-variances (n, D) at random images, the latter None without `posterior`."""
+    check_integers(1, num_samples=num_samples)
     table = as_table(encode, data)
     index = singles(table.space, num_samples, generator(seed))
     if posterior is None:
         return table(index), None
     with torch.no_grad():
         parts = [posterior(table.data.images(part.to(table.device))) for part in index.split(BATCH)]
+    if not all(isinstance(part, tuple | list) and len(part) == 2 for part in parts):
+        raise ValueError(
+            f"posterior: got {type(parts[0]).__name__}; allowed is a pair (mean, log-variance), (B, D) each."
+        )
     return tuple(torch.cat([torch.as_tensor(part[side]).cpu() for part in parts]) for side in (0, 1))

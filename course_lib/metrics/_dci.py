@@ -72,7 +72,7 @@ def dci(
     and Williams, A framework for the quantitative evaluation of disentangled representations, 2018; trees as in
     Locatello et al., 2019, Appendix C.
     """
-    samples = draw_samples(encode, data, num_samples + num_test, seed)
+    samples = draw_samples(encode, data, num_samples, seed, num_test)
     return from_samples(
         samples.latents, samples.factors, num_test=num_test, seed=seed, levels=levels, jobs=jobs, names=samples.names
     )

@@ -1,11 +1,12 @@
 """The ground-truth distance correlation."""
 
 import pandas
+import torch
 from torch import Tensor
 
 from course_lib.arguments import check_integers
 from course_lib.distances import correlations, ground_truth_distance, perceived_distance
-from course_lib.metrics._encodings import Encodings, as_table
+from course_lib.metrics._encodings import Encodings, as_table, rounding
 from course_lib.metrics._samples import generator, require_variation, warn_if_few
 from course_lib.metrics._score import Score, geometric_mean
 from course_lib.sampling import factor_pairs, random_pairs
@@ -33,7 +34,8 @@ def distance_correlation(
         of latent and perceived distances ("data"); None leaves it out.
     values : "factors" (the headline), "global" (pairs anywhere, both ends drawn independently), the names of the
         factors; "data", "global_data" and "data_" before each name; "distinct_" before each of these but the global
-        ones. A factor of two values has one distance between distinct points: it is left out of "distinct_factors".
+        ones. A factor of two values has one distance between distinct points: it is left out of "distinct_factors" and
+        "distinct_data", which are 0 if no factor is left.
     matrix : the correlations, factors (and "global") × protocol.
 
     Constant latents or distances have correlation 0; distances that differ by less than a millionth of the largest are
@@ -59,13 +61,16 @@ def distance_correlation(
 def tied(distances: Tensor) -> Tensor:
     """Distances (n,) on a grid of a millionth of the largest, so that rounding errors do not order equal ones."""
     largest = distances.max()
-    return (distances / largest * 1e6).round() if largest > 0 else distances
+    # .31: or the equal distances of round factors, such as 5/8, would lie on the border between two grid points
+    return (distances / largest * 1e6 + 0.31).round() if largest > 0 else distances
 
 
 def _correlations(table: Encodings, first: Tensor, second: Tensor, by: str, loss: str | None) -> list[float]:
     """The four columns of the matrix for one set of pairs."""
     truth = ground_truth_distance(table.space, by=by)(first, second)
-    latent = tied((table(first).double() - table(second).double()).abs().sum(1))
+    ends = torch.stack([table(first), table(second)])
+    difference = (ends[0].double() - ends[1].double()).abs()
+    latent = tied(torch.where(difference <= rounding(ends), 0.0, difference).sum(1))
     distinct = first != second
     row = [_rank(truth, latent), _rank(truth[distinct], latent[distinct])]
     if loss is None:
@@ -89,7 +94,7 @@ def _named(matrix: pandas.DataFrame, varying: dict[str, int]) -> dict[str, float
     if "data" in matrix:
         values["data"] = geometric_mean(matrix.loc[factors, "data"])
         values["global_data"] = matrix.loc["global", "data"]
-        values["distinct_data"] = geometric_mean(matrix.loc[factors, "distinct_data"])
+        values["distinct_data"] = geometric_mean(matrix.loc[several, "distinct_data"])
     for column in matrix:
         prefix = {"published": "", "distinct": "distinct_", "data": "data_", "distinct_data": "distinct_data_"}[column]
         values |= {prefix + name: matrix.loc[name, column] for name in factors}

@@ -61,7 +61,7 @@ def downstream_trees(
     The trees are those of `dci`, and so are `levels`, `jobs` and the cost. Constant latents and factors are left out.
     Source: Locatello et al., Challenging common assumptions, 2019, Section 5.5.
     """
-    samples = draw_samples(encode, data, num_samples + num_test, seed)
+    samples = draw_samples(encode, data, num_samples, seed, num_test)
     return trees_from_samples(
         samples.latents, samples.factors, num_few=num_few, num_test=num_test, seed=seed, levels=levels, jobs=jobs,
         names=samples.names,
@@ -88,7 +88,7 @@ def downstream_logistic(
     As `downstream_trees`, with scikit-learn's multinomial logistic regression (C = 1) on standardised latents. Source:
     Locatello et al., 2019, Section 5.5.
     """
-    samples = draw_samples(encode, data, num_samples + num_test, seed)
+    samples = draw_samples(encode, data, num_samples, seed, num_test)
     score = logistic_from_samples(
         samples.latents, samples.factors, num_few=num_few, num_test=num_test, names=samples.names
     )

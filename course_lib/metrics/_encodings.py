@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_lib.arguments import check_integers
 from course_lib.data import GridDataset
 
-LIMIT = 3 * 2**28  # bytes of latents that a table may hold: scores need some room below a gigabyte as well
+LIMIT = 3 * 2**27  # bytes of latents that a table may hold: scores need some room below a gigabyte as well
+ROUNDING = 16  # units in the last place within which a latent counts as not having moved
 
 
 class Encodings:
@@ -25,7 +27,8 @@ class Encodings:
     device : where images are drawn before they are passed to `encode`.
 
     Latents are kept as float32, or float64 if that is what comes. Calling raises ValueError when `encode` returns
-    something else than finite numbers (B, D), or when the latents of all images would take more than 0.75 GB.
+    something else than finite numbers (B, D), or when the latents of all images would take more than 0.375 GB.
+    A table belongs to one thread.
     """
 
     def __init__(
@@ -47,9 +50,9 @@ class Encodings:
 
     @classmethod
     def from_table(cls, latents, data: GridDataset) -> "Encodings":
-        """A table that is known already: latents (N, D), row i that of image i. Nothing is drawn or encoded."""
-        latents = finite_latents(latents, len(data), "latents")
-        table = cls(lambda images: None, data)
+        """A table that is known already: latents (N, D), row i that of image i, copied. Nothing is drawn or encoded."""
+        latents = finite_latents(latents, len(data), "latents").clone()
+        table = cls(_nothing, data)
         table._latents, table._known = latents, torch.ones(len(data), dtype=torch.bool)
         return table
 
@@ -57,6 +60,8 @@ class Encodings:
     def __call__(self, index) -> Tensor:
         index = self.space.checked(index).cpu()
         flat = index.reshape(-1)
+        if len(flat) == 0 and self._latents is None:
+            raise ValueError("index: got no image at all; the table does not know yet how many latents there are.")
         missing = flat[~self._known[flat]].unique()
         for start in range(0, len(missing), self.batch_size):
             part = missing[start : start + self.batch_size]
@@ -85,6 +90,27 @@ class Encodings:
         return torch.empty(len(self), latents.shape[1], dtype=latents.dtype)  # takes memory only where written
 
 
+def _nothing(images: Tensor) -> None:
+    """The encoder of a table that has nothing left to encode."""
+
+
+def rounding(latents: Tensor) -> Tensor:
+    """By how much each latent of (..., D) may move through rounding alone, in its own precision: float64 (D,)."""
+    largest = latents.abs().flatten(0, -2).amax(0).double()
+    return ROUNDING * torch.finfo(latents.dtype).eps * largest
+
+
+def settled(latents: Tensor) -> Tensor:
+    """latents (n, D) as float64, a column that moves within rounding only made constant.
+
+    What an encoder computes is never quite constant, and a score that divides by a spread would take the noise of the
+    last digit for a signal.
+    """
+    low, high = latents.aminmax(dim=0)
+    still = (high.double() - low.double()) <= rounding(latents)
+    return torch.where(still, latents[:1].double(), latents.double())
+
+
 def as_table(encode, data: GridDataset | None) -> Encodings:
     """`encode` as a table: itself if it is one already, whose data `data` must then be (None: whatever it is)."""
     if not isinstance(encode, Encodings):
@@ -101,8 +127,11 @@ def finite_latents(latents, n: int | None, argument: str) -> Tensor:
         if latents is None or isinstance(latents, tuple | dict):
             got = "None" if latents is None else f"a {type(latents).__name__}"
             raise ValueError(f"{argument}: got {got}; allowed are latents ({rows}, D), one row per image.")
-        latents = torch.as_tensor(latents)
-    if latents.ndim != 2 or latents.shape[1] == 0 or (n is not None and len(latents) != n):
+        try:
+            latents = torch.from_numpy(np.array(latents, order="C"))  # a copy: it may be read-only, or reversed
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{argument}: got {type(latents).__name__}; allowed are latents ({rows}, D).") from error
+    if latents.ndim != 2 or 0 in latents.shape or (n is not None and len(latents) != n):
         raise ValueError(f"{argument}: got shape {tuple(latents.shape)}; allowed are latents ({rows}, D).")
     if latents.is_complex():
         raise ValueError(f"{argument}: got dtype {latents.dtype}; allowed are real numbers.")

@@ -69,8 +69,14 @@ def evaluate(
     Raises ValueError for a name that is no score.
     """
     table = as_table(encode, data)
+    if isinstance(scores, str):
+        scores = [scores]
     if not isinstance(scores, Mapping):
-        scores = dict(map(_named, DEFAULT if scores is None else scores))
+        named = list(map(_named, DEFAULT if scores is None else scores))
+        scores = dict(named)
+        if len(scores) < len(named):
+            raise ValueError(f"scores: got two of the same name among {', '.join(name for name, _ in named)}.")
+    scores = {name: _named(score)[1] for name, score in scores.items()}
     return Evaluation({name: score(table, seed=seed) for name, score in scores.items()})
 
 

@@ -41,8 +41,9 @@ def information_matrix(latents: np.ndarray, factors: np.ndarray, bins: int = BIN
 
 def smallest_sample(factors: np.ndarray, bins: int = BINS, share: float = 0.05) -> float:
     """The n from which the plug-in estimate's bias is at most `share` of the entropy of every factor (n, F)."""
-    return max(
+    sizes = [
         (bins - 1) * (len(np.unique(factor)) - 1) / (2 * share * entropy(factor))
         for factor in factors.T
         if np.ptp(factor) > 0
-    )
+    ]
+    return max(sizes, default=0)

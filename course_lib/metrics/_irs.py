@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from course_lib.arguments import check_numbers
 from course_lib.metrics._samples import as_samples, draw_samples, warn_if_few
 from course_lib.metrics._score import Score, latents_by_factors, with_twin
 
@@ -10,8 +11,7 @@ SMALLEST = 100  # points per factor value: fewer hold no 0.99 quantile
 
 def from_samples(latents, factors, *, quantile: float = 0.99, names=None) -> Score:
     """The IRS of latents (n, D) for factors, integers (n, F); see `irs`."""
-    if not 0 < quantile <= 1:
-        raise ValueError(f"quantile: got {quantile}; allowed are numbers above 0 up to 1.")
+    (quantile,) = check_numbers(0, 1, above=True, quantile=quantile)
     samples = as_samples(latents, factors, names)
     kept = samples.kept()
     warn_if_few(len(kept.latents), SMALLEST * max(len(np.unique(factor)) for factor in kept.factors.T), "IRS")
@@ -38,7 +38,8 @@ def irs(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, quantile
     that one latent on a large scale weighs as much as it moves.
 
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
-    values : "irs" (the headline) and the robustness of each latent. matrix: latents × factors.
+    values : "irs" (the headline) and the robustness of each latent, at least 0. matrix: latents × factors, where an
+        entry may be negative: some value of the factor then spreads the latent further than all values together.
 
     Constant latents and factors are left out; latents that are all constant score 0. Source: Suter et al., Robustly
     disentangled causal mechanisms, 2019, Section 4.

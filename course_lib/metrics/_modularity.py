@@ -39,7 +39,9 @@ def modularity(
     equal width. Duplicated latents keep a modularity of 1: nothing asks that a factor be in one latent only.
 
     Explicitness: how well logistic regression on all latents tells one value of a factor from the rest; the area under
-    the ROC curve on `num_test` points, averaged over values, then factors, and mapped from [½, 1] to [0, 1].
+    the ROC curve on `num_test` points, averaged over values, then factors, and mapped from [½, 1] to [0, 1]. One value
+    against the rest, as in the source, cannot single out the middle of an axis; public code that fits one multinomial
+    regression can, and finds higher areas. It also depends on the scale of the latents, through the penalty.
 
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
     values : "modularity" (the headline), "explicitness", "auc" (the mean area itself), "explicitness_" of each factor.
@@ -49,7 +51,7 @@ def modularity(
     that are all constant score 0. Source: Ridgeway and Mozer, Learning deep disentangled embeddings with the
     F-statistic loss, 2018, Section 3.
     """
-    samples = draw_samples(encode, data, num_samples + num_test, seed)
+    samples = draw_samples(encode, data, num_samples, seed, num_test)
     score = from_samples(samples.latents, samples.factors, bins=bins, num_test=num_test, names=samples.names)
     return score.with_settings(seed=seed)
 
@@ -67,7 +69,8 @@ def _areas(train: Samples, test: Samples) -> list[float]:
     areas = []
     for factor, test_factor in zip(train.factors.T, test.factors.T, strict=True):
         tested = [value for value in np.unique(factor) if 0 < np.mean(test_factor == value) < 1]
-        areas.append(float(np.mean([_area(train, factor == value, test, test_factor == value) for value in tested])))
+        each = [_area(train, factor == value, test, test_factor == value) for value in tested]
+        areas.append(float(np.mean(each or [0.5])))
     return areas
 
 

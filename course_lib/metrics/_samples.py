@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from course_lib.arguments import check_integers, check_seed, integer_tensor
-from course_lib.metrics._encodings import as_table, finite_latents
+from course_lib.metrics._encodings import as_table, finite_latents, settled
 from course_lib.sampling import singles
 
 PACKAGE = str(Path(__file__).parent)
@@ -54,23 +54,34 @@ class Samples(NamedTuple):
         return matrix
 
 
-def draw_samples(encode, data, n: int, seed: int) -> Samples:
-    """n points drawn uniformly from the grid with replacement, and their representations."""
+def draw_samples(encode, data, n: int, seed: int, num_test: int = 0) -> Samples:
+    """n points drawn uniformly from the grid with replacement, and then `num_test` others; their representations.
+
+    The others come from images that are set aside: on a small grid, a model would else be tested on what it has seen.
+    """
     check_integers(1, num_samples=n)
-    table = as_table(encode, data)
-    index = singles(table.space, n, generator(seed))
-    return Samples(table(index).double().numpy(), table.space.factors(index).numpy(), table.space.names)
+    table, draws = as_table(encode, data), generator(seed)
+    if num_test == 0:
+        index = singles(table.space, n, draws)
+    else:
+        check_integers(1, num_test=num_test)
+        require_variation([size > 1 for size in table.space.sizes])
+        order = torch.randperm(len(table), generator=draws)
+        aside = min(max(round(len(table) * num_test / (n + num_test)), 1), len(table) - 1)
+        parts = ((order[aside:], n), (order[:aside], num_test))
+        index = torch.cat([part[torch.randint(len(part), (k,), generator=draws)] for part, k in parts])
+    return Samples(settled(table(index)).numpy(), table.space.factors(index).numpy(), table.space.names)
 
 
 def as_samples(latents, factors, names=None) -> Samples:
     """Arrays (n, D) and integer (n, F) after checking them; factors without names are called "factor 0", …"""
-    latents = finite_latents(latents, None, "latents").double().numpy()
+    latents = settled(finite_latents(latents, None, "latents")).numpy()
     factors = integer_tensor(factors, "factors").cpu().numpy()
     if factors.ndim != 2 or len(factors) != len(latents) or factors.shape[1] == 0:
         raise ValueError(f"factors: got shape {factors.shape}; for latents {latents.shape}, ({len(latents)}, F) fits.")
     names = tuple(names or (f"factor {place}" for place in range(factors.shape[1])))
-    if len(names) != factors.shape[1]:
-        raise ValueError(f"names: got {names}; {factors.shape[1]} factors need as many names.")
+    if len(set(names)) != factors.shape[1]:
+        raise ValueError(f"names: got {names}; {factors.shape[1]} factors need as many different names.")
     samples = Samples(latents, factors, names)
     require_variation(samples.varying)
     return samples

@@ -32,7 +32,8 @@ def sap(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, num_test
 
     Discrete, the headline: S is the test accuracy of a linear support vector machine on latent j alone (C = 0.01,
     classes balanced, one against the rest). Such a machine can only cut off the two ends of an axis, so even the
-    factors themselves score low when they have many values; its penalty hurts latents on a scale far below 1.
+    factors themselves score low when they have many values. Its penalty also bears on the offset, so neither moving nor
+    shrinking the latents leaves it as it is: the reference values are those of y/8, which is not centred.
     Continuous: S is the squared correlation of latent and factor.
 
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
@@ -43,7 +44,7 @@ def sap(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, num_test
     et al., Variational inference of disentangled latent concepts, 2018, Section 3; the support vector machine as in
     Locatello et al., 2019, Appendix C.
     """
-    samples = draw_samples(encode, data, num_samples + num_test, seed)
+    samples = draw_samples(encode, data, num_samples, seed, num_test)
     score = from_samples(samples.latents, samples.factors, num_test=num_test, names=samples.names)
     return score.with_settings(seed=seed)
 

@@ -49,8 +49,10 @@ class Score:
         import matplotlib.pyplot as plt
 
         rows, columns = self.matrix.shape
-        figure, axis = plt.subplots(figsize=(2.2 + 0.55 * columns, 1.6 + 0.3 * rows))
-        shades = axis.imshow(self.matrix.to_numpy(float), cmap="viridis", aspect="auto")
+        figure, axis = plt.subplots(figsize=(2.2 + 0.55 * columns, 1.6 + 0.3 * rows), layout="constrained")
+        entries = self.matrix.to_numpy(float)
+        top = None if "nats" in self.matrix_label else max(1.0, entries.max())  # shares and correlations end at 1
+        shades = axis.imshow(entries, cmap="viridis", aspect="auto", vmin=min(0.0, entries.min()), vmax=top)
         axis.set_xticks(range(columns), self.matrix.columns, rotation=45, ha="right")
         axis.set_yticks(range(rows), self.matrix.index)
         axis.set(xlabel=self.matrix.columns.name, ylabel=self.matrix.index.name)

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas
+import torch
 
 from course_lib.arguments import check_integers
-from course_lib.metrics._encodings import Encodings, as_table
+from course_lib.metrics._encodings import Encodings, as_table, rounding
 from course_lib.metrics._samples import generator, require_variation, warn_if_few
 from course_lib.metrics._score import Score, geometric_mean
 from course_lib.sampling import traversals
@@ -43,10 +44,12 @@ def ratio_score(name: str, directions: Directions, encode, data, seed: int, num_
     return Score(name, headline, {"factors": headline, **ratios}, {"traversals": num_samples, "seed": seed}, matrix, "")
 
 
-def _ratios(points: np.ndarray, directions: Directions) -> np.ndarray:
+def _ratios(points: torch.Tensor, directions: Directions) -> np.ndarray:
     """The normalised ratio of each traversal (n, f, D): 0 if it does not move, 1 if it moves and D = 1."""
-    latent_dim = points.shape[2]
+    latent_dim, noise = points.shape[2], rounding(points).numpy()
+    points = points.double().numpy()
     points = points - points[:, :1]  # exactly 0 where nothing moves, which the mean alone would not be
+    points[np.broadcast_to(np.ptp(points, axis=1, keepdims=True) <= noise, points.shape)] = 0
     moves = np.abs(points).max((1, 2)) > 0
     points = points[moves] - points[moves].mean(1, keepdims=True)
     values = directions(points)
@@ -56,6 +59,6 @@ def _ratios(points: np.ndarray, directions: Directions) -> np.ndarray:
     return result
 
 
-def _chunks(table: Encodings, index) -> Iterator[np.ndarray]:
+def _chunks(table: Encodings, index) -> Iterator[torch.Tensor]:
     for part in index.split(max(CHUNK // index.shape[1], 1)):
-        yield table(part).double().numpy()
+        yield table(part)

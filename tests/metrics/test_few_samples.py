@@ -51,7 +51,7 @@ def test_twins_name_wrong_arrays(name):
     ):
         with pytest.raises(ValueError, match=words):
             twin(latents, factors)
-    with pytest.raises(ValueError, match=r"names: got \('x',\); 2 factors need as many names"):
+    with pytest.raises(ValueError, match=r"names: got \('x',\); 2 factors need as many different names"):
         twin(LATENTS, FACTORS, names=["x"])
 
 
@@ -60,7 +60,7 @@ def test_twins_name_wrong_arrays(name):
     [
         (lambda t: metrics.mig(t, num_samples=0), "num_samples: got 0; allowed are integers from 1"),
         (lambda t: metrics.mig(t, bins=1), "bins: got 1"),
-        (lambda t: metrics.irs(t, quantile=0), "quantile: got 0; allowed are numbers above 0 up to 1"),
+        (lambda t: metrics.irs(t, quantile=0), "quantile: got 0; allowed are finite numbers above 0 to 1"),
         (lambda t: metrics.sap(t, num_test=0), "num_test: got 0"),
         (lambda t: metrics.dci(t, levels=1), "levels: got 1"),
         (lambda t: metrics.dci(t, jobs=0), "jobs: got 0"),

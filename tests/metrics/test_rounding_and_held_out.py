@@ -1,0 +1,153 @@
+"""What is not quite constant counts as constant, what is tested was not learnt, and other things easily overlooked."""
+
+import numpy as np
+import pytest
+import torch
+
+from course_lib import metrics
+from course_lib.metrics import Encodings
+from course_lib.metrics._beta_vae_score import _points
+from course_lib.metrics._distance_correlation import tied
+from course_lib.metrics._samples import generator
+
+
+def noise_table(data, latent_dim, seed=0):
+    draws = torch.Generator().manual_seed(seed)
+    return Encodings.from_table(torch.randn(len(data), latent_dim, generator=draws), data)
+
+
+def test_rounding_noise_in_a_constant_latent_changes_no_score(small, factors_of):
+    """float32 latents: one follows a factor, three are constant but for their last digits."""
+    draws = torch.Generator().manual_seed(0)
+    one = (factors_of(small)[:, :1] / 8).float()
+    rest = torch.ones(len(small), 3) * 0.7
+    shaken = rest * (1 + 1e-7 * torch.randn(rest.shape, generator=draws))
+    assert not torch.equal(rest, shaken)
+    names = ("axis_alignment_ratio", "linearity_ratio", "distance_correlation", "mig", "modularity", "irs", "sap")
+    names += ("gaussian_total_correlation", "wasserstein_correlation", "factor_vae_score", "downstream_logistic")
+    still, moving = (Encodings.from_table(torch.cat([one, other], 1), small) for other in (rest, shaken))
+    for name in names:
+        score = getattr(metrics, name)
+        assert float(score(moving)) == pytest.approx(float(score(still)), abs=1e-6), name
+    assert metrics.axis_alignment_ratio(moving).values["y_G"] == 0
+
+
+@pytest.mark.parametrize("name", ["downstream_trees", "dci"])
+def test_noise_predicts_nothing_about_images_that_were_set_aside(name, tiny_grid):
+    """On 216 images drawn with replacement, a test on the same images would find noise to be informative."""
+    data = tiny_grid(6, 6, 6)
+    score = getattr(metrics, name)(noise_table(data, 5), num_samples=1000, num_test=500, jobs=1)
+    informed = score.values["accuracy" if name == "downstream_trees" else "informativeness"]
+    assert informed < 1 / 6 + 0.1
+
+
+def test_the_factor_vae_score_is_not_tested_on_what_it_learnt(small):
+    """Thirty latents of noise: the majority of few votes fits them well and says nothing about others."""
+    values = metrics.factor_vae_score(noise_table(small, 30), num_samples=400, num_test=400).values
+    assert values["train"] > values["test"] + 0.03 and values["test"] < 0.35
+
+
+def test_the_factor_vae_score_does_not_prune_by_an_absolute_scale(small, factors_of):
+    assert float(metrics.factor_vae_score(Encodings.from_table(factors_of(small) * 1e-3, small))) == 1
+
+
+def test_the_beta_vae_score_averages_absolute_differences(small, factors_of):
+    """Against a loop over pairs, with a latent of heavy tails, where squares would look different."""
+    latents = torch.exp(factors_of(small))
+    places = torch.arange(4)
+    points, labels = _points(Encodings.from_table(latents, small), places, 50, 8, generator(0))
+    replay, again = _points(Encodings.from_table(2 * latents, small), places, 50, 8, generator(0))
+    assert (labels == again).all()
+    np.testing.assert_allclose(replay, 2 * points, rtol=1e-12)  # of the first degree, and
+    shifted, _ = _points(Encodings.from_table(latents + 7, small), places, 50, 8, generator(0))
+    np.testing.assert_allclose(shifted, points, rtol=1e-9, atol=1e-9)
+
+
+def test_the_beta_vae_score_is_not_tested_on_what_it_learnt(small):
+    values = metrics.beta_vae_score(noise_table(small, 33), num_samples=500, num_test=500, batch_size=4).values
+    assert values["train"] > values["test"] + 0.05 and values["test"] < 0.35
+
+
+def test_sap_of_one_latent_is_measured_against_the_most_frequent_value(tiny_grid):
+    """One latent that tells two values apart: its accuracy is 1, and guessing has a half."""
+    data = tiny_grid(2, 200)
+    latents = data.space.factors(torch.arange(400))[:, :1] * 8.0 - 4
+    score = metrics.sap(Encodings.from_table(latents, data))
+    assert score.values["f0"] == pytest.approx(0.5, abs=0.1)
+
+
+def test_the_distance_of_factors_is_the_one_asked_for(tiny_grid):
+    """Sizes 2 and 9: by "l1" the long factor decides, scaled both count alike, and the ranks differ."""
+    data = tiny_grid(2, 9)
+    factors = data.space.factors(torch.arange(18)).double()
+    table = Encodings.from_table(factors / torch.tensor([1.0, 8.0]), data)
+    scaled, plain = (
+        metrics.distance_correlation(table, by=by, loss=None).values["global"] for by in ("scaled_l1", "l1")
+    )
+    assert scaled == pytest.approx(1.0) and plain < 0.95
+
+
+def test_small_but_real_differences_of_distances_keep_their_order():
+    distances = torch.tensor([1.0, 1.0 + 1e-5, 0.5, 0.5 + 1e-9], dtype=torch.float64)
+    ranks = tied(distances)
+    assert ranks[1] > ranks[0] and ranks[2] == ranks[3]
+    eighths = torch.arange(1, 129, dtype=torch.float64) / 128
+    noisy = eighths * (1 + 1e-12 * torch.randn(128, generator=torch.Generator().manual_seed(0)))
+    assert torch.equal(tied(eighths), tied(torch.cat([noisy[:-1], eighths[-1:]])))
+
+
+def test_a_table_keeps_its_own_copy(small, factors_of):
+    latents = factors_of(small)
+    table = Encodings.from_table(latents, small)
+    latents.zero_()
+    assert float(metrics.mig(table)) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("latents", "words"),
+    [
+        (np.empty((0, 3)), r"latents: got shape \(0, 3\)"),
+        ("text", "latents: got str"),
+        (np.array([["a"]]), "latents: got ndarray"),
+        ([[1, 2], [3]], "latents: got list"),
+    ],
+)
+def test_odd_latents_are_named(latents, words):
+    with pytest.raises(ValueError, match=words):
+        metrics.mig.from_samples(latents, np.zeros((1, 1), int))
+
+
+def test_arrays_may_be_reversed_read_only_or_tables():
+    draws = np.random.default_rng(0)
+    latents, factors = draws.normal(size=(2000, 2)), draws.integers(3, size=(2000, 2))
+    expected = float(metrics.mig.from_samples(latents, factors))
+    frozen = latents.copy()
+    frozen.flags.writeable = False
+    assert float(metrics.mig.from_samples(frozen, factors)) == expected
+    assert float(metrics.mig.from_samples(latents[::-1], np.ascontiguousarray(factors[::-1]))) == pytest.approx(
+        expected
+    )
+
+
+def test_scores_may_be_one_name_or_names_of_ones_own(tables):
+    table = tables["identity"]
+    assert list(metrics.evaluate(table, scores="mig")) == ["mig"]
+    assert float(metrics.evaluate(table, scores={"gap": "mig"})["gap"]) == float(metrics.mig(table))
+    with pytest.raises(ValueError, match="scores: got two of the same name"):
+        metrics.evaluate(table, scores=["mig", metrics.mig])
+
+
+def test_sampled_representations_are_checked(tables):
+    latents = np.random.default_rng(0).normal(size=(3000, 3))
+    with pytest.raises(ValueError, match=r"log_variance: got shape \(3000, 1\); the latents are \(3000, 3\)"):
+        metrics.gaussian_total_correlation.from_samples(latents, log_variance=np.zeros((3000, 1)))
+    with pytest.raises(ValueError, match="posterior: got NoneType; allowed is a pair"):
+        metrics.gaussian_total_correlation(tables["identity"], posterior=lambda images: None)
+
+
+def test_figures_of_shares_go_from_0_to_1(tables):
+    import matplotlib.pyplot as plt
+
+    figure = metrics.axis_alignment_ratio(tables["identity"]).figure()
+    assert figure.axes[0].images[0].get_clim() == (0.0, 1.0)
+    plt.close(figure)

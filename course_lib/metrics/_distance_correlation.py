@@ -12,6 +12,7 @@ from course_lib.metrics._score import Score, geometric_mean
 from course_lib.sampling import factor_pairs, random_pairs
 
 SMALLEST = 1000  # pairs: a correlation near 0 is then known to about .03
+DRAWN = 5000  # pairs whose images are compared, at most: drawing them takes most of the time
 COLUMNS = ("published", "distinct", "data", "distinct_data")
 
 
@@ -31,7 +32,7 @@ def distance_correlation(
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
     by : the distance of factors, as in `sampling.factor_distance`.
     loss : the reconstruction loss that is the distance of images (`distances.perceived_distance`), for the correlation
-        of latent and perceived distances ("data"); None leaves it out.
+        of latent and perceived distances ("data"), of the first 5,000 pairs at most; None leaves it out.
     values : "factors" (the headline), "global" (pairs anywhere, both ends drawn independently), the names of the
         factors; "data", "global_data" and "data_" before each name; "distinct_" before each of these but the global
         ones. A factor of two values has one distance between distinct points: it is left out of "distinct_factors" and
@@ -75,6 +76,7 @@ def _correlations(table: Encodings, first: Tensor, second: Tensor, by: str, loss
     row = [_rank(truth, latent), _rank(truth[distinct], latent[distinct])]
     if loss is None:
         return [*row, float("nan"), float("nan")]
+    first, second, latent, distinct = (part[:DRAWN] for part in (first, second, latent, distinct))
     perceived = tied(perceived_distance(table.data, loss=loss)(first, second))
     return [*row, _rank(perceived, latent), _rank(perceived[distinct], latent[distinct])]
 

@@ -10,7 +10,7 @@ from course_lib.arguments import check_integers
 from course_lib.metrics._classifiers import accuracies
 from course_lib.metrics._samples import Samples
 
-LEVELS = 512
+LEVELS = 256
 COARSENESS = 0.02
 SLOW = 10.0  # estimated processor seconds from which starting processes pays
 

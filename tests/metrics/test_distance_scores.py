@@ -60,9 +60,9 @@ def test_distance_correlation_against_all_pairs(grid, latents, table, factors_of
     prefix = "distinct_" if distinct else ""
     for name, rank, rank_of_data in zip(grid.space.names, expected, data, strict=True):
         assert score.values[prefix + name] == pytest.approx(rank, abs=0.015)
-        assert score.values[f"{prefix}data_{name}"] == pytest.approx(rank_of_data, abs=0.015)
+        assert score.values[f"{prefix}data_{name}"] == pytest.approx(rank_of_data, abs=0.04)  # of 5,000 pairs
     assert score.values[prefix + "factors"] == pytest.approx(gmean(expected), abs=0.015)
-    assert score.values[prefix + "data"] == pytest.approx(gmean(data), abs=0.015)
+    assert score.values[prefix + "data"] == pytest.approx(gmean(data), abs=0.04)
     assert float(score) == score.values["factors"] and 0.5 < score.values["distinct_factors"] < float(score) < 0.99
 
 

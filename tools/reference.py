@@ -32,18 +32,34 @@ A framework is a model together with the objective that trains it. All of them a
 
 ```python
 from course_lib.data import XYSquares
-from course_lib.frameworks import AdaTripletVAE
+from course_lib.frameworks import AdaTripletVAE, load_framework
 from course_lib.models import mlp_vae
 from course_lib.training import fit
 
 data = XYSquares(2, 2, squares=2, image_size=16)
 framework = AdaTripletVAE(mlp_vae(data, 7))
 history = fit(framework, data, steps=4000)
+latents = framework.encode(data.images([0, 1]))  # (2, 7): the means
+framework.save("model.safetensors")
+framework = load_framework("model.safetensors")
+```
+
+`fit` calls each of its `callbacks` as `callback(framework, step)`, at the steps that it records (`log_every`, 50 by
+default), and adds what they return to the history:
+
+```python
+def score(framework, step):
+    return {"mig": float(metrics.mig(framework.encode, data))}
 ```
 
 `history.to_frame()` then holds the terms named below, weighted, so that they add up to the objective. What is minimised
 is written for one image; the batch is averaged. $q(z|x) = \\mathcal{N}(\\mu, \\operatorname{diag} \\sigma^2)$ is what
 the encoder says about an image, and $q(z)$ is its average over the data.
+
+*Images per draw* says how many images meet in each element of a batch; *players* are the networks that train in
+turn; *reduction* says whether a term adds over pixels and latents ("sum", as most papers do) or averages ("mean").
+"The thesis" is Nathan Michlo's *Disentanglement using VAEs resembles distance learning and requires overlapping
+data* (2022).
 
 {table}
 """
@@ -93,8 +109,11 @@ table = metrics.Encodings(framework.encode, data)  # several scores, each image 
 metrics.evaluate(table).to_frame()
 ```
 
-$z$ are the latents, $D$ of them, and $v$ the factors, $F$ of them. Which representations fool which score is shown in
-[what each score sees](scores.ipynb).
+`encode` maps images, uint8 (B, C, H, W), to latents (B, D), and `evaluate` runs the eleven scores of the book's
+tables unless `scores=["mig", "sap"]` names others; DCI takes most of its time. $z$ are the latents, $D$ of them,
+and $v$ or $y$ the factors, $F$ of them. "The thesis" is Nathan Michlo's *Disentanglement using VAEs resembles
+distance learning and requires overlapping data* (2022). Which representations fool which score is shown in [what
+each score sees](scores.ipynb).
 """
 
 

@@ -163,8 +163,8 @@ class DSpritesImageNet(SpriteOverlay):
     """
 
     citation = (
-        f"{DSprites.citation}; Michlo, Distance learning and overlap in VAE disentanglement, master's thesis, 2022, "
-        "Section 7.3"
+        f"{DSprites.citation}; Michlo, Disentanglement using VAEs resembles distance learning and requires overlapping "
+        "data, master's dissertation, 2022, Section 7.3"
     )
 
     def __init__(

@@ -42,7 +42,10 @@ class XYObject(GridDataset):
     mean, std = moments()
     source = "drawn exactly"
     licence = "MIT (drawn by course_lib)"
-    citation = "Michlo, Distance learning and overlap in VAE disentanglement, master's thesis, 2022, Section 7.2"
+    citation = (
+        "Michlo, Disentanglement using VAEs resembles distance learning and requires overlapping data, master's "
+        "dissertation, 2022, Section 7.2"
+    )
 
     def __init__(self):
         size = torch.tensor(SIZES).unsqueeze(1)

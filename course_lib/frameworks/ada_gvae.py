@@ -24,7 +24,7 @@ class AdaGVAE(Framework):
 
     .. math:: \tau = \tfrac{1}{2}(\min_i \delta_i + \max_i \delta_i)
 
-    δ_i is the symmetric KL between the two posteriors of latent i; the original takes the KL one way. Terms:
+    δ_i is the symmetric KL between the two posteriors of latent i (the original: the KL of one from the other). Terms:
     `reconstruction`, `kl` (already times β).
 
     Parameters

@@ -32,8 +32,8 @@ class AdaTripletVAE(TripletVAE):
     .. math:: w_i = \omega \text{ where } \delta_i < \tau, \text{ else } 1; \qquad
         \tau = (1 - \eta) \min_i \delta_i + \eta \max_i \delta_i
 
-    A latent in which anchor and negative barely differ counts less (ω), so that it pays to put distance into the
-    others. The estimate of which those are is not differentiated. Terms as in `TripletVAE`.
+    δ_i is how much anchor and negative differ in latent i. Where that is little the latent counts less (ω), so that it
+    pays to put distance into the others; no gradient flows through the choice of latents. Terms as in `TripletVAE`.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class AdaTripletVAE(TripletVAE):
     triplet : every other argument of `TripletVAE`, by name.
 
     Source: the thesis, Eqs 5.16 to 5.22; the defaults are the second schedule of its Table 5.2, and all five are in
-    `SCHEDULES`.
+    `frameworks.SCHEDULES`: AdaTripletVAE(model, **SCHEDULES["both_weak"]).
     """
 
     def __init__(

@@ -22,7 +22,9 @@ class BetaTCVAE(Framework):
     ----------
     model : the encoder and decoder.
     beta : weight of the total correlation, at least 0.
-    estimator : of log q(z): "mws", "mss" or "batch"; see `losses.total_correlation`, also for their bias.
+    estimator : of log q(z) from a batch: "mws" (minibatch-weighted, the paper's), "mss" (minibatch-stratified) or
+        "batch" (the batch taken for the whole dataset). "mws" is biased by tens of nats: its total correlation is far
+        too large and its dimension-wise KL negative, though the gradients serve. "mss" is nearly unbiased.
     dataset_size : N in the first two; None takes the size of the data that the model was built for.
     reconstruction, reduction : as in `BetaVAE`.
 

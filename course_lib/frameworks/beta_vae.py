@@ -19,7 +19,10 @@ class BetaVAE(Framework):
     ----------
     model : the encoder and decoder.
     beta : weight of the KL term, at least 0. Its size has no meaning without `reduction`.
-    reconstruction : "mse", "bce", "mse-box", "mse-gaussian", or a kernel tensor; see `losses.reconstruction_loss`.
+    reconstruction : "mse" on standardised images, or "bce" on images in [0, 1]. "mse-box" and "mse-gaussian" add the
+        squared error of the blurred images, (x − x̂)² + α (h(x) − h(x̂))², with a kernel of side/2 − 1 pixels radius and
+        α the number of its weights. A kernel tensor of your own, (k,) or (k, l) with odd sides, takes the place of
+        √α h: its scale is the weight.
     reduction : "sum" (the papers) or "mean" (the thesis).
 
     Source: Kingma and Welling 2014; Higgins et al. 2017, Eq. 4.

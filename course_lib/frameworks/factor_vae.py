@@ -25,8 +25,9 @@ class FactorVAE(Framework):
 
     Two players take turns in a step. Terms of the model: `reconstruction`, `kl`, `total_correlation` (already times γ);
     of the discriminator: `discriminator`, in nats, ln 2 when it cannot tell. It sees samples of the batch, and those of
-    a second batch with each latent permuted on its own, and its loss never reaches the encoder. (Algorithm 2 hands it
-    the very samples of the model's turn; here both batches are encoded afresh, by the encoder of after that turn.)
+    a second batch with each latent permuted on its own, and its loss never reaches the encoder. (In
+    Algorithm 2 it gets the samples that the model has just been trained on; here the model, once trained, encodes both
+    batches again.)
 
     Parameters
     ----------

@@ -19,15 +19,16 @@ class TripletVAE(Framework):
     .. math:: \mathcal{L} = \tfrac{1}{3} \sum_{x \in \{x_a, x_p, x_n\}} \mathcal{L}_{\beta\text{-VAE}}(x) +
         \alpha \max\bigl(0, \psi + \|\mu_a - \mu_p\| - \|\mu_a - \mu_n\|\bigr)
 
-    Terms: `reconstruction`, `kl` (already times β), `triplet` (already times α, averaged over triplets whatever the
-    reduction).
+    A triplet is three images: an anchor a, a positive p, and a negative n that is further from the anchor than p is, by
+    a distance that is given. Terms: `reconstruction`, `kl` (already times β), `triplet` (already times α, averaged over
+    triplets whatever the reduction).
 
     Parameters
     ----------
     model : the encoder and decoder.
     beta : weight of the KL term, at least 0.
     alpha : α, weight of the triplet term, at least 0.
-    margin : ψ of the hard loss, above 0; None takes the soft loss ln(1 + exp(d_p − d_n)) instead.
+    margin : ψ of the hard loss, above 0; None takes the soft loss ln(1 + exp(‖μ_a − μ_p‖ − ‖μ_a − μ_n‖)) instead.
     norm : 1 or 2, the distance between means.
     by : what decides which image is the positive: a distance between factors, "scaled_l1", "l1" or "differing" (see
         `sampling.triplets`), or "perceived", the reconstruction loss between images, which needs no supervision.

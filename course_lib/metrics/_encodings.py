@@ -39,6 +39,8 @@ class Encodings:
         batch_size: int = 512,
         device: str | torch.device = "cpu",
     ):
+        if hasattr(encode, "encode"):
+            raise ValueError(f"encode: got {type(encode).__name__}; pass its method, framework.encode.")
         if not callable(encode):
             raise ValueError(f"encode: got {type(encode).__name__}; allowed is a function from images to latents.")
         if not isinstance(data, GridDataset):

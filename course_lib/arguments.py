@@ -28,12 +28,12 @@ def check_numbers(low: float, high: float = math.inf, *, above: bool = False, **
 
     above : whether `low` itself is excluded.
     """
-    for argument, value in values.items():
-        number = _as_float(value)
+    numbers = {argument: _as_float(value) for argument, value in values.items()}
+    for argument, number in numbers.items():
         if not math.isfinite(number) or not low <= number <= high or (above and number == low):
             where = f"{'above' if above else 'from'} {low:g}" + (f" to {high:g}" if high < math.inf else "")
-            raise ValueError(f"{argument}: got {value!r}; allowed are finite numbers {where}.")
-    return tuple(float(value) for value in values.values())
+            raise ValueError(f"{argument}: got {values[argument]!r}; allowed are finite numbers {where}.")
+    return tuple(numbers.values())
 
 
 def _as_float(value) -> float:

@@ -58,10 +58,8 @@ class Framework(nn.Module, ABC):
         check_choice(REDUCTIONS, reduction=reduction)
         self.model, self.likelihood = model, reconstruction_loss(model, reconstruction)
         self._reconstruction = reconstruction if isinstance(reconstruction, str) else KERNEL
-        self._names: tuple[str, ...] = ()
-        self.keep(**arguments)
-        self._names += ("reconstruction",)
-        self.keep(reduction=reduction)
+        self._names: tuple[str, ...] = ("reconstruction",)
+        self.keep(**arguments, reduction=reduction)
 
     def keep(self, **arguments) -> None:
         """Keep constructor arguments as attributes, and remember that they belong to the configuration."""

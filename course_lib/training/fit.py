@@ -1,7 +1,6 @@
 """The training loop: one for every framework."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,6 +16,7 @@ from course_lib.training.capture import Captured
 from course_lib.training.checkpoint import Checkpoint
 from course_lib.training.history import History
 from course_lib.training.precision import autocast, is_convolutional, resolved
+from course_lib.training.progress import is_quiet
 from course_lib.training.trainer import Trainer, adam
 
 
@@ -115,8 +115,7 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
     started = time.monotonic() - (history.records[-1]["seconds"] if history.records else 0.0)
     deadline = math.inf if budget is None else time.monotonic() + budget
     saved = started_at = history.steps
-    quiet = os.environ.get("TQDM_DISABLE", "") not in ("", "0")  # tqdm itself forgets the variable in notebooks
-    with tqdm(total=trainer.steps, initial=history.steps, unit="step", leave=False, disable=quiet) as bar:
+    with tqdm(total=trainer.steps, initial=history.steps, unit="step", leave=False, disable=is_quiet()) as bar:
         while history.steps < trainer.steps and time.monotonic() < deadline:
             terms = step()
             done = history.steps + 1

@@ -1,7 +1,6 @@
 """Training a kernel: the loop of `LearntKernel`, which has no encoder, decoder or likelihood."""
 
 import math
-import os
 import time
 
 import torch
@@ -13,6 +12,7 @@ from course_lib.data import GridDataset
 from course_lib.losses import LearntKernel
 from course_lib.sampling import factor_distance, singles
 from course_lib.training.history import History
+from course_lib.training.progress import is_quiet
 
 
 def fit_kernel(
@@ -47,8 +47,7 @@ def fit_kernel(
     generator = torch.Generator(device).manual_seed(check_seed(seed))
     optimiser = Adam(kernel.parameters(), lr=learning_rate)
     history, started = History(), time.monotonic()
-    quiet = os.environ.get("TQDM_DISABLE", "") not in ("", "0")
-    for step in trange(1, steps + 1, unit="step", leave=False, disable=quiet):
+    for step in trange(1, steps + 1, unit="step", leave=False, disable=is_quiet()):
         index = singles(data.space, batch_size, generator)
         first, second = torch.randint(batch_size, (2, pairs), generator=generator, device=device)
         truth = factor_distance(data.space, index[first], index[second], by=by)

@@ -1,19 +1,23 @@
 """Seconds of every score on XYSquares with the latents encoded, and its value beside the known one. Run by hand.
 
-The two representations are the factors / 8 and these rotated by a fixed orthogonal matrix. With --growth, how the time
-of each score grows with the number of samples n, of latents D and of factors F.
+The two representations are the factors / 8 and these rotated by a fixed orthogonal matrix. "Seconds" are the
+processor's, those of other processes included, and beside them those on the clock. With --growth, how the time of each
+score grows with the number of samples n, of latents D and of factors F; with --memory, what each holds: about eight
+minutes each, stored in metrics_costs.json.
 """
 
 import sys
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import perf_counter
 
 import numpy as np
 import torch
+from joblib.externals.loky import get_reusable_executor
+from metrics_costs import SCORES, TREES, growth, memory
 
 from course_lib import metrics
 from course_lib.data import XYSquares
 
-SCORES = [name for name in metrics.__all__ if name not in {"Encodings", "Evaluation", "Score", "evaluate"}]
 KNOWN = {  # the named value, at the factors and rotated
     "beta_vae_score": ("test", 1.0, 0.932),
     "factor_vae_score": ("test", 1.0, 0.912),
@@ -41,11 +45,20 @@ def latents_of(data, latent_dim=None):
     return noise
 
 
-def timed(name, table, **options):
-    """The score and its seconds."""
-    start = perf_counter()
-    score = getattr(metrics, name)(table, **options)
-    return score, perf_counter() - start
+def timed(name, table):
+    """The score, its processor seconds, and those on the clock."""
+    spent, start = cpu_seconds(), perf_counter()
+    score = getattr(metrics, name)(table)
+    clock = perf_counter() - start
+    if name in TREES:
+        get_reusable_executor().shutdown(wait=True)  # a process is counted when it has ended
+    return score, cpu_seconds() - spent, clock
+
+
+def cpu_seconds():
+    """Of this process and of those that it has started and that have ended."""
+    usages = getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN)
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def values():
@@ -53,32 +66,26 @@ def values():
     data = XYSquares()
     factors, rotated = latents_of(data)
     tables = [metrics.Encodings.from_table(z, data) for z in (factors, rotated, latents_of(data, 10))]
-    print(
-        f"{'score':<28}{'value':<20}{'factors':>10}{'known':>9}{'rotated':>10}{'known':>9}{'seconds':>10}{'D = 10':>9}"
-    )
+    heads = ("factors", "known", "rotated", "known", "seconds", "clock", "at D=10", "clock")
+    print(f"{'score':<28}{'value':<20}" + "".join(f"{head:>9}" for head in heads))
     for name in SCORES:
-        scores, seconds = zip(*[timed(name, table) for table in tables], strict=True)
+        scores, seconds, clock = zip(*[timed(name, table) for table in tables], strict=True)
         value, *known = KNOWN.get(name, (next(iter(scores[0].values)), None, None))
         cells = [
-            f"{score.values[value]:>10.4f}{'' if at is None else at:>9}"
+            f"{score.values[value]:>9.4f}{'' if at is None else at:>9}"
             for score, at in zip(scores[:2], known, strict=True)
         ]
-        print(f"{name:<28}{value:<20}{''.join(cells)}{max(seconds[:2]):>10.1f}{seconds[2]:>9.1f}", flush=True)
-
-
-def growth():
-    """Seconds of each score at twice the samples, latents and factors."""
-    small, large = XYSquares(squares=2), XYSquares()
-    print(f"{'score':<28}{'F=4 D=6':>10}{'2n':>8}{'2D':>8}{'F=6':>8}")
-    for name in SCORES:
-        n = 2000 if name in {"dci", "downstream_trees"} else 10_000
-        runs = [(small, 6, n), (small, 6, 2 * n), (small, 12, n), (large, 6, n)]
-        seconds = [
-            timed(name, metrics.Encodings.from_table(latents_of(data, d), data), num_samples=m)[1]
-            for data, d, m in runs
-        ]
-        print(f"{name:<28}{seconds[0]:>10.2f}" + "".join(f"{second:>8.2f}" for second in seconds[1:]), flush=True)
+        times = (max(seconds[:2]), max(clock[:2]), seconds[2], clock[2])
+        print(f"{name:<28}{value:<20}{''.join(cells)}" + "".join(f"{time:>9.1f}" for time in times), flush=True)
 
 
 if __name__ == "__main__":
-    growth() if "--growth" in sys.argv else values()
+    match sys.argv[1:]:
+        case []:
+            values()
+        case ["--growth"]:
+            growth()
+        case ["--memory"]:
+            memory()
+        case _:
+            sys.exit(__doc__)

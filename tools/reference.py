@@ -1,4 +1,4 @@
-"""Write the pages of the book that are made from docstrings: `make reference`.
+"""Write the pages of the book that are made from something else, most of them from docstrings: `make reference`.
 
 A class's docstring has a first line, paragraphs, `.. math::` blocks, `Parameters` and a paragraph that begins with
 `Source:`. The page shows them with the signature, so what a reader finds is what the code says.
@@ -8,7 +8,11 @@ import inspect
 import re
 import sys
 
+import bibliography
+import course_map
 import notebook_io
+import score_costs
+import timings
 from course_lib import frameworks, metrics
 
 MATH = ".. math::"
@@ -110,10 +114,10 @@ metrics.evaluate(table).to_frame()
 ```
 
 `encode` maps images, uint8 (B, C, H, W), to latents (B, D), and `evaluate` runs the eleven scores of the book's
-tables unless `scores=["mig", "sap"]` names others; DCI takes most of its time. $z$ are the latents, $D$ of them,
-and $v$ or $y$ the factors, $F$ of them. "The thesis" is Nathan Michlo's *Disentanglement using VAEs resembles
-distance learning and requires overlapping data* (2022). Which representations fool which score is shown in [what
-each score sees](scores.ipynb).
+tables unless `scores=["mig", "sap"]` names others; DCI takes most of its time, and [a table](#costs) says how
+much each takes. $z$ are the latents, $D$ of them, and $v$ or $y$ the factors, $F$ of them. "The thesis" is Nathan
+Michlo's *Disentanglement using VAEs resembles distance learning and requires overlapping data* (2022). Which
+representations fool which score is shown in [what each score sees](scores.ipynb).
 """
 
 
@@ -212,10 +216,17 @@ def metrics_page() -> str:
     parts = [METRICS_HEAD.strip()]
     for family, scores in FAMILIES.items():
         parts += [f"## {family}", *(function_section(name, title) for name, title in scores.items())]
+    parts.append(score_costs.section({name: title for scores in FAMILIES.values() for name, title in scores.items()}))
     return "\n\n".join(parts) + "\n"
 
 
-PAGES = {FRAMEWORKS: frameworks_page, METRICS: metrics_page}
+PAGES = {
+    FRAMEWORKS: frameworks_page,
+    METRICS: metrics_page,
+    bibliography.PAGE: bibliography.page,
+    course_map.PAGE: course_map.page,
+    timings.PAGE: timings.page,
+}
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from course_lib.arguments import check_choice
 from course_lib.data import standardise
 from course_lib.factors import FactorSpace
 from course_lib.losses import reconstruction_loss
-from course_lib.models import VAE
+from course_lib.models import VAE, DiagonalGaussian
 from course_lib.sampling import singles
 from course_lib.storage import TRAINING, read_tensors, write_tensors
 
@@ -105,12 +105,16 @@ class Framework(nn.Module, ABC):
         return values.mean() / (1 if self.reduction == "sum" else self.model.latent_dim)
 
     @torch.no_grad()
+    def posterior(self, images) -> DiagonalGaussian:
+        """q(z|x) of each image (B, C, H, W), mean and log-variance (B, D), taken as by `encode`, without gradients."""
+        return self.model.encode(self._observations(images))
+
     def encode(self, images) -> Tensor:
         """The mean representation (B, D) of images (B, C, H, W): uint8 is standardised, float is taken as standardised.
 
         Images are moved to the model's device. Raises ValueError when they do not have the model's shape.
         """
-        return self.model.encode(self._observations(images)).mean
+        return self.posterior(images).mean
 
     @torch.no_grad()
     def reconstruct(self, images) -> Tensor:

@@ -9,6 +9,7 @@ from course_lib.metrics._classifiers import accuracies
 from course_lib.metrics._encodings import Encodings, as_table
 from course_lib.metrics._fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
 from course_lib.metrics._samples import generator, warn_if_few
+from course_lib.metrics._scale import capped, centred
 from course_lib.metrics._score import Score
 
 CHUNK = 2**17  # representations held at a time; not a matter of D, which must not change what is drawn
@@ -30,9 +31,9 @@ def beta_vae_score(
         2·L·(num_samples + num_test) representations, far more than most datasets have images.
     values : "test" (the headline) and "train".
 
-    Factors with one value are left out. The classifier's penalty hurts latents on a scale far below 1. Source: Higgins
-    et al., β-VAE, 2017, Section 3; sizes and the logistic regression (scikit-learn's, multinomial, C = 1) as in
-    Locatello et al., 2019, Appendix C.
+    Factors with one value are left out. The classifier's penalty hurts latents on a scale far below 1; beyond 2¹⁰ it is
+    next to nothing, and larger latents are brought to that scale. Source: Higgins et al., β-VAE, 2017, Section 3; sizes
+    and the logistic regression (scikit-learn's, multinomial, C = 1) as in Locatello et al., 2019, Appendix C.
     """
     check_integers(1, num_samples=num_samples, num_test=num_test, batch_size=batch_size)
     table, draws = as_table(encode, data), generator(seed)
@@ -40,9 +41,8 @@ def beta_vae_score(
     warn_if_few(num_samples, 100 * len(factors), "BetaVAE")
     points, labels = _points(table, factors, num_samples + num_test, batch_size, draws)
     model = LogisticRegression(max_iter=1000)
-    train, test = accuracies(
-        model, points[:num_samples], labels[:num_samples], points[num_samples:], labels[num_samples:]
-    )
+    learnt, tested = capped(*centred(points[:num_samples], points[num_samples:]))
+    train, test = accuracies(model, learnt, labels[:num_samples], tested, labels[num_samples:])
     settings = {"train": num_samples, "test": num_test, "pairs": batch_size, "seed": seed}
     return Score("BetaVAE score", test, {"test": test, "train": train}, settings)
 
@@ -53,6 +53,6 @@ def _points(table: Encodings, factors: torch.Tensor, n: int, batch_size: int, dr
     points = []
     for part in labels.split(max(CHUNK // (2 * batch_size), 1)):
         index = points_with_fixed_factor(table.space, part.repeat_interleave(batch_size), 2, draws)
-        difference = (table(index[:, 0]) - table(index[:, 1])).abs().double()
+        difference = (table(index[:, 0]).double() - table(index[:, 1])).abs()
         points.append(difference.view(len(part), batch_size, -1).numpy().mean(1))
     return np.concatenate(points), labels.numpy()

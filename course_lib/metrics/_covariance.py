@@ -6,8 +6,9 @@ import numpy as np
 import torch
 
 from course_lib.arguments import check_integers
-from course_lib.metrics._encodings import as_table, finite_latents, settled
+from course_lib.metrics._encodings import LARGEST, as_table, finite_latents, settled
 from course_lib.metrics._samples import generator, warn_if_few
+from course_lib.metrics._scale import powers
 from course_lib.metrics._score import Score
 from course_lib.sampling import singles
 
@@ -15,11 +16,16 @@ Measure = Callable[[np.ndarray], dict[str, float]]
 BATCH = 512  # images at a time
 
 
-def covariance(latents: np.ndarray) -> np.ndarray:
-    """The covariance (D, D) of the columns of (n, D) that vary, normalised by n."""
+def covariance(latents: np.ndarray, power: int | np.ndarray) -> np.ndarray:
+    """The covariance (D, D) of the columns of (n, D), normalised by n, of each divided by 2**power."""
+    scaled = np.ldexp(latents - latents.mean(0), -power)
+    return np.einsum("ni,nj->ij", scaled, scaled) / len(latents)
+
+
+def spread(latents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The columns of (n, D) that vary, and for each the power of two above its largest distance from its mean."""
     live = latents[:, np.ptp(latents, axis=0) > 0]
-    centred = live - live.mean(0)
-    return np.einsum("ni,nj->ij", centred, centred) / len(latents)
+    return live, powers(live - live.mean(0))
 
 
 def correlation(sigma: np.ndarray) -> np.ndarray:
@@ -44,8 +50,10 @@ def gaussian_score(name: str, measure: Measure, latents, log_variance=None, *, s
                 f"log_variance: got shape {tuple(log_variance.shape)}; the latents are {tuple(latents.shape)}."
             )
         noise = torch.randn(latents.shape, generator=generator(seed), dtype=torch.float64)
-        sampled = measure((latents + (log_variance / 2).exp() * noise).numpy())
-        values |= {f"sampled_{key}": value for key, value in sampled.items()}
+        sampled = latents + (log_variance / 2).exp() * noise
+        if not (sampled.abs() <= LARGEST).all():
+            raise ValueError(f"log_variance: got up to {log_variance.max():g}; samples must stay below {LARGEST:g}.")
+        values |= {f"sampled_{key}": value for key, value in measure(sampled.numpy()).items()}
     return Score(name, headline, values, {"n": len(latents), "seed": seed})
 
 

@@ -61,7 +61,8 @@ def dci(
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
     levels : how finely the trees see the latents, at least n/levels apart in rank except near the ends, which costs
         about .002 of the score and saves a quarter of the time; None keeps every value apart.
-    jobs : processes that fit factors side by side; None takes as many as there are processors if it is worth it.
+    jobs : processes that fit factors side by side, of a quarter of a gigabyte each; None takes as many as there are
+        processors, but at most 3, if it is worth it.
     values : "disentanglement" (the headline), "completeness", "informativeness", "informativeness_train", and
         "informativeness_" of each factor. matrix: importance, latents × factors.
 

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from course_lib.arguments import check_integers, check_seed
 from course_lib.metrics._classifiers import accuracies
 from course_lib.metrics._samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.metrics._scale import unit
 from course_lib.metrics._score import Score, with_twin
 from course_lib.metrics._trees import LEVELS, fit_trees
 
@@ -76,6 +77,7 @@ def logistic_from_samples(latents, factors, *, num_few: int = FEW, num_test: int
         return np.array([accuracies(_logistic(), train.latents, a, test.latents, b)[1] for a, b in sides])
 
     samples = as_samples(latents, factors, names)
+    samples = samples._replace(latents=unit(samples.latents))  # whose variance a float holds: it is standardised anyway
     return _score("downstream logistic regression", learn, samples, num_few, num_test)
 
 

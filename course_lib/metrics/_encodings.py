@@ -10,6 +10,7 @@ from course_lib.arguments import check_integers
 from course_lib.data import GridDataset
 
 LIMIT = 3 * 2**27  # bytes of latents that a table may hold: scores need some room below a gigabyte as well
+LARGEST = 1e300  # magnitude of a latent: differences and sums of a sample must be finite as well
 ROUNDING = 16  # units in the last place within which a latent counts as not having moved
 
 
@@ -143,5 +144,10 @@ def finite_latents(latents, n: int | None, argument: str) -> Tensor:
     if wrong:
         raise ValueError(
             f"{argument}: got NaN or infinite latents for {wrong} of {len(latents)} images; a score needs finite ones."
+        )
+    wrong = (latents.double().abs() > LARGEST).any(1).sum().item()
+    if wrong:
+        raise ValueError(
+            f"{argument}: got latents beyond ±{LARGEST:g} for {wrong} of {len(latents)} images; a score adds them up."
         )
     return latents

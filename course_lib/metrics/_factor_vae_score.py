@@ -7,6 +7,7 @@ from course_lib.arguments import check_integers
 from course_lib.metrics._encodings import Encodings, as_table
 from course_lib.metrics._fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
 from course_lib.metrics._samples import generator, warn_if_few
+from course_lib.metrics._scale import powers
 from course_lib.metrics._score import Score, latents_by_factors
 from course_lib.sampling import singles
 
@@ -43,9 +44,11 @@ def factor_vae_score(
     factors = varying_factors(table.space)
     warn_if_few(num_samples, 100 * len(factors), "FactorVAE")
     spread = table(singles(table.space, SPREAD_SAMPLES, draws)).double().numpy()
-    deviation = np.where(np.ptp(spread, axis=0) > 0, spread.std(0), 0)
+    power = powers(spread)
+    scaled = np.where(np.ptp(spread, axis=0) > 0, np.ldexp(spread, -power).std(0), 0)
+    deviation = np.ldexp(scaled, power)
     kept = (deviation > 0) & (deviation >= PRUNED_BELOW * min(1, deviation.max()))
-    votes = [_votes(table, factors, n, batch_size, deviation, kept, draws) for n in (num_samples, num_test)]
+    votes = [_votes(table, factors, n, batch_size, (scaled, power), kept, draws) for n in (num_samples, num_test)]
     answers = votes[0].argmax(1)  # the majority's factor for each latent
     train, test = (float(part[range(len(part)), answers].sum() / max(part.sum(), 1)) for part in votes)
     settings = {"train": num_samples, "test": num_test, "images": batch_size, "latents": int(kept.sum()), "seed": seed}
@@ -54,14 +57,15 @@ def factor_vae_score(
     return Score("FactorVAE score", test, {"test": test, "train": train}, settings, matrix, "share of votes")
 
 
-def _votes(table: Encodings, factors, n: int, batch_size: int, deviation, kept, draws) -> np.ndarray:
-    """How many of n votes fell on each latent and factor: int64 (D, F)."""
+def _votes(table: Encodings, factors, n: int, batch_size: int, spread, kept, draws) -> np.ndarray:
+    """How many of n votes fell on each latent and factor: int64 (D, F). `spread`: deviations over 2**power, power."""
+    deviation, power = spread
     votes = np.zeros((len(kept), len(factors)), dtype=np.int64)
     fixed = draw_factors(factors, n, draws)
     for part in fixed.split(max(CHUNK // batch_size, 1)):
         latents = table(points_with_fixed_factor(table.space, part, batch_size, draws)).double().numpy()
         if kept.any():
-            ratio = latents[:, :, kept].var(1) / deviation[kept] ** 2
+            ratio = np.ldexp(latents, -power)[:, :, kept].var(1) / deviation[kept] ** 2
             column = torch.searchsorted(factors, part).numpy()
             np.add.at(votes, (np.flatnonzero(kept)[ratio.argmin(1)], column), 1)
     return votes

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from course_lib.metrics._covariance import correlation, covariance, draw_gaussians, gaussian_score
+from course_lib.metrics._covariance import correlation, covariance, draw_gaussians, gaussian_score, spread
 from course_lib.metrics._score import Score, with_twin
 
 
 def total_correlation(latents: np.ndarray) -> dict[str, float]:
     """−½ log det of the correlation matrix of (n, D), in nats, +inf where it is singular."""
-    sigma = covariance(latents)
+    live, power = spread(latents)
+    sigma = covariance(live, power)
     if len(sigma) < 2:
         return {"total_correlation": 0.0}
     eigenvalues = np.linalg.eigvalsh(correlation(sigma))
@@ -32,7 +33,8 @@ def gaussian_total_correlation(encode, data=None, seed: int = 0, *, num_samples:
     with Σ the covariance of the representation. Even independent latents score about D(D − 1) / (4n).
 
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
-    posterior : images uint8 → (mean, log-variance), (B, D) each: adds the value of the sampled representation.
+    posterior : images uint8 → (mean, log-variance), (B, D) each; `framework.posterior` does. Both representations are
+        then of what it returns, and the value of the sampled one comes in addition.
     values : "total_correlation" (the headline, of the mean representation), "sampled_total_correlation".
 
     Constant latents are left out (their share is 0); latents that depend linearly on each other, such as duplicates,

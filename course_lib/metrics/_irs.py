@@ -32,17 +32,21 @@ def from_samples(latents, factors, *, quantile: float = 0.99, names=None) -> Sco
 def irs(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, quantile: float = 0.99) -> Score:
     r"""How little does a latent move when all factors but its own change? From 0 to 1; higher is better.
 
-    For latent j and factor k, average over the values of k the `quantile` of the distance of z_j from its mean among
-    the points with that value; divide by the largest distance of z_j from its overall mean; subtract from 1. A latent's
-    robustness is that for its best factor; the score is the mean over latents, weighted by their largest distance, so
-    that one latent on a large scale weighs as much as it moves.
+    .. math:: R_{jk} = 1 - \frac{1}{m_j} \cdot \frac{1}{f_k} \sum_{v}
+        Q_q \big\{ |z_j - E[z_j \mid v_k = v]| : v_k = v \big\}, \quad m_j = \max |z_j - E[z_j]|, \qquad
+        \frac{\sum_j m_j \max(0, \max_k R_{jk})}{\sum_j m_j}
+
+    Fix factor k at each of its f_k values v in turn, and look how far the other factors still move latent j from where
+    it is on average: the quantile Q_q at q = `quantile`, in the place of the source's maximum, over all points with
+    that value. R is what is left of 1 when the mean of these distances is compared with the largest there is. A latent
+    belongs to its best factor, and weighs as much as it moves: one on a large scale outweighs the others.
 
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
     values : "irs" (the headline) and the robustness of each latent, at least 0. matrix: latents × factors, where an
         entry may be negative: some value of the factor then spreads the latent further than all values together.
 
     Constant latents and factors are left out; latents that are all constant score 0. Source: Suter et al., Robustly
-    disentangled causal mechanisms, 2019, Section 4.
+    disentangled causal mechanisms, 2019, Section 4; the quantile as in the code of Locatello et al., 2019.
     """
     samples = draw_samples(encode, data, num_samples, seed)
     score = from_samples(samples.latents, samples.factors, quantile=quantile, names=samples.names)

@@ -7,6 +7,7 @@ from sklearn.metrics import roc_auc_score
 from course_lib.arguments import check_integers
 from course_lib.metrics._information import BINS, information_matrix, smallest_sample
 from course_lib.metrics._samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.metrics._scale import capped, centred, raised
 from course_lib.metrics._score import Score, latents_by_factors, with_twin
 
 
@@ -41,7 +42,8 @@ def modularity(
     Explicitness: how well logistic regression on all latents tells one value of a factor from the rest; the area under
     the ROC curve on `num_test` points, averaged over values, then factors, and mapped from [½, 1] to [0, 1]. One value
     against the rest, as in the source, cannot single out the middle of an axis; public code that fits one multinomial
-    regression can, and finds higher areas. It also depends on the scale of the latents, through the penalty.
+    regression can, and finds higher areas. It also depends on the scale of the latents, through the penalty; those
+    below 2⁻¹⁰ or beyond 2¹⁰, where that no longer changes much, are brought there.
 
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
     values : "modularity" (the headline), "explicitness", "auc" (the mean area itself), "explicitness_" of each factor.
@@ -66,16 +68,17 @@ def _modularity(information: np.ndarray) -> np.ndarray:
 
 def _areas(train: Samples, test: Samples) -> list[float]:
     """The mean area under the ROC curves of each factor's values, on the test points: F numbers."""
+    latents, test_latents = raised(*capped(*centred(train.latents, test.latents)))
     areas = []
     for factor, test_factor in zip(train.factors.T, test.factors.T, strict=True):
         tested = [value for value in np.unique(factor) if 0 < np.mean(test_factor == value) < 1]
-        each = [_area(train, factor == value, test, test_factor == value) for value in tested]
+        each = [_area(latents, factor == value, test_latents, test_factor == value) for value in tested]
         areas.append(float(np.mean(each or [0.5])))
     return areas
 
 
-def _area(train: Samples, is_value: np.ndarray, test: Samples, test_is_value: np.ndarray) -> float:
-    if train.latents.shape[1] == 0 or is_value.all():
+def _area(latents: np.ndarray, is_value: np.ndarray, test_latents: np.ndarray, test_is_value: np.ndarray) -> float:
+    if latents.shape[1] == 0 or is_value.all():
         return 0.5
-    model = LogisticRegression(max_iter=1000).fit(train.latents, is_value)
-    return float(roc_auc_score(test_is_value, model.decision_function(test.latents)))
+    model = LogisticRegression(max_iter=1000).fit(latents, is_value)
+    return float(roc_auc_score(test_is_value, model.decision_function(test_latents)))

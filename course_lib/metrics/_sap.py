@@ -5,6 +5,7 @@ from sklearn.svm import LinearSVC
 
 from course_lib.metrics._classifiers import accuracies
 from course_lib.metrics._samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.metrics._scale import capped, unit
 from course_lib.metrics._score import Score, latents_by_factors, with_twin
 
 
@@ -33,7 +34,8 @@ def sap(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, num_test
     Discrete, the headline: S is the test accuracy of a linear support vector machine on latent j alone (C = 0.01,
     classes balanced, one against the rest). Such a machine can only cut off the two ends of an axis, so even the
     factors themselves score low when they have many values. Its penalty also bears on the offset, so neither moving nor
-    shrinking the latents leaves it as it is: the reference values are those of y/8, which is not centred.
+    shrinking the latents leaves it as it is: the reference values are those of y/8, which is not centred. Latents
+    beyond 2¹⁰, where the penalty on the weights is next to nothing, are brought to that scale.
     Continuous: S is the squared correlation of latent and factor.
 
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
@@ -51,22 +53,23 @@ def sap(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, num_test
 
 def _accuracy_matrix(train: Samples, test: Samples) -> tuple[np.ndarray, np.ndarray]:
     """Test accuracies (D, F) of each latent alone, and (F,) of no latent at all."""
-    columns = [[latent] for latent in range(train.latents.shape[1])]
+    latents, test_latents = capped(train.latents, test.latents)
+    columns = [[latent] for latent in range(latents.shape[1])]
     accuracy = np.empty((len(columns), len(train.names)))
     chance = np.empty(len(train.names))
     for place, (factor, test_factor) in enumerate(zip(train.factors.T, test.factors.T, strict=True)):
         for latent in columns:
             # the primal problem needs no random numbers, but without a seed the library would draw one globally
             model = LinearSVC(C=0.01, class_weight="balanced", dual=False, random_state=0)
-            sides = (train.latents[:, latent], factor, test.latents[:, latent], test_factor)
+            sides = (latents[:, latent], factor, test_latents[:, latent], test_factor)
             accuracy[latent, place] = accuracies(model, *sides)[1]
-        chance[place] = accuracies(None, train.latents[:, :0], factor, test.latents[:, :0], test_factor)[1]
+        chance[place] = accuracies(None, latents[:, :0], factor, test_latents[:, :0], test_factor)[1]
     return accuracy, chance
 
 
 def _squared_correlation(samples: Samples) -> np.ndarray:
     latents, factors = (values - values.mean(0) for values in (samples.latents, samples.factors))
-    latents, factors = (values / np.sqrt((values**2).sum(0)) for values in (latents, factors))
+    latents, factors = (values / np.sqrt((values**2).sum(0)) for values in (unit(latents), factors))
     return np.einsum("nd,nf->df", latents, factors) ** 2
 
 

@@ -9,6 +9,7 @@ import torch
 from course_lib.arguments import check_integers
 from course_lib.metrics._encodings import Encodings, as_table, rounding
 from course_lib.metrics._samples import generator, require_variation, warn_if_few
+from course_lib.metrics._scale import powers
 from course_lib.metrics._score import Score, geometric_mean
 from course_lib.sampling import traversals
 
@@ -52,7 +53,7 @@ def _ratios(points: torch.Tensor, directions: Directions) -> np.ndarray:
     points[np.broadcast_to(np.ptp(points, axis=1, keepdims=True) <= noise, points.shape)] = 0
     moves = np.abs(points).max((1, 2)) > 0
     points = points[moves] - points[moves].mean(1, keepdims=True)
-    values = directions(points)
+    values = directions(np.ldexp(points, -powers(points, (1, 2))[:, None, None]))
     ratio = values.max(1) / values.sum(1)
     result = np.zeros(len(moves))
     result[moves] = (ratio - 1 / latent_dim) / (1 - 1 / latent_dim) if latent_dim > 1 else 1.0

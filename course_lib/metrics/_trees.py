@@ -13,6 +13,9 @@ from course_lib.metrics._samples import Samples
 LEVELS = 256
 COARSENESS = 0.02
 SLOW = 10.0  # estimated processor seconds from which starting processes pays
+PROCESSES = (
+    3  # at most, unless told otherwise: each takes a quarter of a gigabyte, and the longest factor decides anyway
+)
 
 
 class TreeFits(NamedTuple):
@@ -32,13 +35,14 @@ def fit_trees(
         them, near either end fewer, in proportion to how many lie beyond. No leaf then differs by more than 2 % from
         one that every value could make, and a quarter of the time is saved. None keeps every value apart. Either way
         only the order of a latent's values counts.
-    jobs : how many processes fit factors side by side; None takes as many as there are processors if it is worth it.
+    jobs : how many processes fit factors side by side; None takes as many as there are processors, but at most 3, if it
+        is worth it.
     """
     if levels is not None:
         check_integers(2, levels=levels)
     codes, test_codes = _ranks(train.latents, test.latents, levels)
     if jobs is None:
-        jobs = joblib.cpu_count() if estimated_seconds(train) > SLOW else 1
+        jobs = min(joblib.cpu_count(), PROCESSES) if estimated_seconds(train) > SLOW else 1
     tasks = [
         joblib.delayed(_fit)(_model(seed), codes, factor, test_codes, test_factor)
         for factor, test_factor in zip(train.factors.T, test.factors.T, strict=True)

@@ -6,7 +6,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 
 from course_lib.data import XYSquares
 from course_lib.frameworks import BetaVAE, Step, load_framework
-from course_lib.models import conv_vae, mlp_vae
+from course_lib.models import DiagonalGaussian, conv_vae, mlp_vae
 from course_lib.storage import write_tensors
 
 DATA = XYSquares(2, 2, squares=2, image_size=16)
@@ -69,6 +69,18 @@ def test_encode_is_the_mean_of_the_posterior():
     framework = BetaVAE(mlp_vae(DATA, 3))
     statistics = framework.model.encoder(DATA.observations([1, 2]))
     torch.testing.assert_close(framework.encode(DATA.images([1, 2])), statistics[:, :3])
+
+
+def test_the_posterior_is_the_encoder_s_of_raw_and_standardised_images():
+    framework = BetaVAE(mlp_vae(DATA, 3))
+    statistics = framework.model.encoder(DATA.observations([1, 2]))
+    for images in (DATA.images([1, 2]), DATA.images([1, 2]).numpy(), DATA.observations([1, 2]).double()):
+        posterior = framework.posterior(images)
+        assert isinstance(posterior, DiagonalGaussian) and not any(part.requires_grad for part in posterior)
+        torch.testing.assert_close(torch.cat(posterior, 1), statistics.detach())
+        assert torch.equal(posterior.mean, framework.encode(images))
+    with pytest.raises(ValueError, match=r"images: got shape \(2, 2, 8, 8\); this model takes \(B, 2, 16, 16\)"):
+        framework.posterior(DATA.images([1, 2])[..., :8, :8])
 
 
 def test_generate_maps_the_decoder_s_output_back_to_pixels():

@@ -63,6 +63,16 @@ def test_the_beta_vae_score_averages_absolute_differences(small, factors_of):
     np.testing.assert_allclose(shifted, points, rtol=1e-9, atol=1e-9)
 
 
+def test_the_beta_vae_score_averages_over_pairs_and_does_not_add_up(tiny_grid, factors_of):
+    """Two values: images differ by 0 where the factor is shared, else by 1 in half of the pairs, however many."""
+    data = tiny_grid(2, 2)
+    table = Encodings.from_table(factors_of(data), data)
+    for pairs in (4, 400):
+        points, labels = _points(table, torch.arange(2), 200, pairs, generator(0))
+        shared = np.eye(2, dtype=bool)[labels]
+        assert (points[shared] == 0).all() and points[~shared].mean() == pytest.approx(0.5, abs=0.07)
+
+
 def test_the_beta_vae_score_is_not_tested_on_what_it_learnt(small):
     values = metrics.beta_vae_score(noise_table(small, 33), num_samples=500, num_test=500, batch_size=4).values
     assert values["train"] > values["test"] + 0.05 and values["test"] < 0.35

@@ -2,11 +2,13 @@
 
 import random
 
+import joblib
 import numpy as np
 import pytest
 import torch
 
 from course_lib import metrics
+from course_lib.metrics import _trees
 
 # a rotation has one ratio everywhere, and trees know 20 images by heart
 STILL = {"linearity_ratio", "axis_alignment_ratio", "axis_orientation_ratio", "downstream_trees"}
@@ -41,6 +43,18 @@ def test_the_seed_alone_decides(tables, duplicated, quick, name):
 def test_processes_change_nothing(duplicated, quick):
     first, second = (quick("dci", duplicated, jobs=jobs) for jobs in (1, 2))
     assert first.values == second.values and first.matrix.equals(second.matrix)
+
+
+@pytest.mark.parametrize(("processors", "jobs"), [(1, 1), (2, 2), (64, 3)])
+def test_many_processors_do_not_make_many_processes(monkeypatch, processors, jobs):
+    """Each holds a quarter of a gigabyte, and a score promises to stay below one."""
+    asked, parallel = [], joblib.Parallel
+    monkeypatch.setattr(_trees.joblib, "cpu_count", lambda: processors)
+    monkeypatch.setattr(_trees, "estimated_seconds", lambda train: 1000)
+    monkeypatch.setattr(_trees.joblib, "Parallel", lambda n_jobs: asked.append(n_jobs) or parallel(n_jobs=1))
+    four = np.stack([np.arange(1600) // size % 4 for size in (1, 4, 16, 64)], 1)
+    metrics.dci.from_samples(four + 0.0, four)
+    assert asked == [jobs]
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, None, 2**63])

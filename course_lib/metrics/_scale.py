@@ -1,0 +1,44 @@
+"""Scales on which squares neither overflow nor vanish, and at which solvers still find the optimum.
+
+Latents are multiplied by powers of two only, which rounds nothing: a score that no scale changes keeps its value to the
+bit.
+"""
+
+import numpy as np
+
+FLAT = 10  # power of two: with latents as large as 2**10, a penalty C = 1 on the weights is a millionth of that at 1
+
+
+def powers(values: np.ndarray, axis: int | tuple[int, ...] = 0) -> np.ndarray:
+    """The smallest power of two above the largest magnitude along `axis`: int32, 0 where there are zeros only."""
+    return np.frexp(np.abs(values).max(axis, initial=0))[1]
+
+
+def unit(latents: np.ndarray) -> np.ndarray:
+    """Latents (n, D), the largest magnitude of each brought to [½, 1)."""
+    return np.ldexp(latents, -powers(latents))
+
+
+def capped(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Latents (n, D) and others of the same representation, each latent that exceeds 2**10 in the first brought there.
+
+    For a classifier whose penalty on the weights is next to nothing there: it stays next to nothing, and the solvers,
+    which go astray from about 10⁶, still converge.
+    """
+    excess = np.maximum(powers(latents) - FLAT, 0)
+    return np.ldexp(latents, -excess), np.ldexp(others, -excess)
+
+
+def raised(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Latents (n, D) and others, multiplied alike so that the largest of all is not below 2**−10 in the first.
+
+    The weights of a penalised classifier then point where they do on any smaller scale, but are not lost in rounding.
+    """
+    lacking = max(-FLAT - int(powers(latents, (0, 1))), 0) if latents.any() else 0
+    return np.ldexp(latents, lacking), np.ldexp(others, lacking)
+
+
+def centred(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Latents (n, D) and others, less the mean of the first: to a classifier with a free offset it is all the same."""
+    mean = latents.mean(0)
+    return latents - mean, others - mean

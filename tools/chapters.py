@@ -37,8 +37,18 @@ def name_cells(notebook) -> None:
             taken.add(cell.id)
 
 
+def drop_widgets(notebook) -> None:
+    """Keep what an output shows where no kernel runs; a widget is a name in a kernel that is gone."""
+    notebook.metadata.pop("widgets", None)
+    for cell in notebook_io.code_cells(notebook):
+        for output in cell.outputs:
+            if "text/html" in output.get("data", {}):
+                output.data.pop(notebook_rules.WIDGET, None)
+
+
 def tidy(notebook) -> None:
     """Drop what differs from one computer or one run to the next."""
+    drop_widgets(notebook)
     notebook.nbformat_minor = max(notebook.nbformat_minor, 5)
     notebook.metadata["kernelspec"] = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata["language_info"] = {"name": "python"}
@@ -56,6 +66,7 @@ def execute(notebook, folder: Path) -> list[str]:
         kernel_name="python3",
         timeout=SECONDS_PER_CELL,
         record_timing=False,
+        store_widget_state=False,
         coalesce_streams=True,
         extra_arguments=["--IPKernelApp.log_level=ERROR"],  # or each start warns that its sockets are not encrypted
         resources={"metadata": {"path": str(folder)}},
@@ -67,6 +78,7 @@ def execute(notebook, folder: Path) -> list[str]:
         name = getattr(error, "ename", type(error).__name__)
         message = getattr(error, "evalue", str(error))
         return [f"{notebook_rules.place_of(notebook, reached['cell'])}: {name}: {message}"]
+    tidy(notebook)  # again: the kernel has written its version into the metadata
     return notebook_rules.output_faults(notebook)
 
 
@@ -76,20 +88,35 @@ def renew(path: Path) -> list[str]:
     tidy(notebook)
     faults = execute(notebook, path.parent)
     if not faults:
-        tidy(notebook)  # once more: the kernel has written its version into the metadata
         notebook_io.write(path, notebook)
     return faults
+
+
+def check(paths: list[Path]) -> list[str]:
+    """What keeps stored notebooks out of the book: cells that were not executed as they stand, or not without fault."""
+    rules = (notebook_rules.stored_faults, notebook_rules.output_faults)
+    notebooks = {path: notebook_io.read(path) for path in paths}
+    return [
+        f"{path.stem}, {fault}" for path, notebook in notebooks.items() for rule in rules for fault in rule(notebook)
+    ]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("chapter", nargs="*", help="names such as 02_vae or datasets; without any, all in order")
+    parser.add_argument(
+        "--check", action="store_true", help="execute nothing; only say what is wrong with what is stored"
+    )
     arguments = parser.parse_args()
     known = {path.stem: path for path in notebook_io.executed()}
     unknown = [name for name in arguments.chapter if name not in known]
     if unknown:
         print(f"CHAPTER: got {', '.join(unknown)}; there are {', '.join(known) or 'no chapters'}.", file=sys.stderr)
         return 1
+    if arguments.check:
+        faults = check([known[name] for name in arguments.chapter or known])
+        print(*faults, sep="\n", end="\n" if faults else "", file=sys.stderr)
+        return int(bool(faults))
     os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")  # inherited by the kernels
     failed = False
     for name in arguments.chapter or known:

@@ -1,4 +1,5 @@
-"""What is asked of every stored chapter. Each function returns one sentence for each fault; an empty list is a pass."""
+"""What is asked of every stored notebook, and of every chapter. Each function returns one sentence for each fault; an
+empty list is a pass."""
 
 import ast
 import json
@@ -20,7 +21,26 @@ ABSOLUTE_PATH = re.compile(
 )
 PROGRESS = re.compile(r"\r|\d%\|| ?it/s\b|\bs/it\b")
 MEMORY_ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
+WIDGET = "application/vnd.jupyter.widget-view+json"
+ENCODED = re.compile(r"data:image/\w+;base64,[\w+/=]*")
 PATH_LIKE = re.compile(r"^\S*$|\.(?:png|jpe?g|svg|gif)\b|(?:^|\s)\.{0,2}/\w")
+
+# What a chapter has, beside its title, and how one recognises it.
+PARTS = {
+    "the objectives, “**After this chapter you can**” and a list": r"^\*\*After this chapter you can\*\*\n+1\. ",
+    "the prerequisites, “**You need** …”": r"^\*\*You need\*\* \w",
+    "a prediction, “> **Predict before you read on.** …”": r"^> \*\*Predict before you read on\.\*\* \w",
+    "the heading “## Summary”": r"^## Summary$",
+    "the heading “## Quiz”": r"^## Quiz$",
+    "the heading “## References”": r"^## References$",
+}
+FEWEST, MOST, FEWEST_WORDS = 3, 5, 5  # objectives, questions and options of a question; words of a feedback
+QUESTION = re.compile(r"^\*\*(\d+)\.\*\*", re.MULTILINE)
+OPTION = re.compile(r"^<details><summary>\((\w)\) .+?</summary>\n\n(.*?)\n</details>$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^(`{3,}|~{3,})[^{\n]*\n.*?^\1", re.MULTILINE | re.DOTALL)
+MYST = re.compile(
+    r"(?<![`\w\\])\{[a-z][\w:.+-]*\}`|^ *(?:`{3,}|~{3,}|:{3,}) *\{[\w:.+-]+\}|^\([\w:.-]+\)=$", re.MULTILINE
+)
 
 
 def place_of(notebook, cell) -> str:
@@ -36,11 +56,12 @@ def _texts(output) -> list[str]:
     if output.output_type == "error":
         return ["\n".join(output.traceback)]
     shown = (value for mime, value in output.data.items() if mime == "image/svg+xml" or not mime.startswith("image/"))
-    return [value if isinstance(value, str) else json.dumps(value) for value in shown]
+    return [ENCODED.sub("", value if isinstance(value, str) else json.dumps(value)) for value in shown]
 
 
 def output_faults(notebook) -> list[str]:
-    """Outputs that do not belong in a book: errors, warnings, one computer's paths, progress bars, memory addresses."""
+    """Outputs that do not belong in a book: errors, warnings, one computer's paths, progress bars, memory addresses,
+    widgets."""
     here = (str(notebook_io.ROOT), sys.prefix)
     found = []
     for cell in notebook_io.code_cells(notebook):
@@ -50,6 +71,8 @@ def output_faults(notebook) -> list[str]:
                 found.append(f"{place}: the output is an error, {output.ename}: {output.evalue}")
             if output.get("name") == "stderr":
                 found.append(f"{place}: output on stderr: {output.text.strip()[:200]}")
+            if WIDGET in output.get("data", {}):  # beside text/html, `make chapters` has dropped it
+                found.append(f"{place}: a widget, which shows nothing where no kernel runs; show text/html beside it")
             for text in _texts(output):
                 if ABSOLUTE_PATH.search(text) or any(path in text for path in here):
                     found.append(f"{place}: an absolute path in the output")
@@ -175,4 +198,66 @@ def name_faults(notebook) -> list[str]:
     return found
 
 
-RULES = (setup_faults, stored_faults, output_faults, alt_faults, length_faults, name_faults)
+def myst_faults(notebook) -> list[str]:
+    """Roles, directives and targets of MyST: the book understands them, Colab and Jupyter show them as text."""
+    found = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            signs = MYST.findall(FENCED.sub("", cell.source))
+            found += [f"{place_of(notebook, cell)}: {sign.strip()} is MyST; Colab shows it as text" for sign in signs]
+    return found
+
+
+def _text(notebook) -> str:
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def part_faults(notebook) -> list[str]:
+    """A chapter without one of its parts, or with too few or too many objectives."""
+    text = _text(notebook)
+    found = [f"missing: {part}" for part, sign in PARTS.items() if not re.search(sign, text, re.MULTILINE)]
+    objectives = re.search(r"^\*\*After this chapter you can\*\*\n+((?:\d+\. .*(?:\n|$))+)", text, re.MULTILINE)
+    count = objectives[1].strip().count("\n") + 1 if objectives else FEWEST
+    if not FEWEST <= count <= MOST:
+        found.append(f"{count} objectives; allowed are {FEWEST} to {MOST}")
+    return found
+
+
+def quiz_faults(notebook) -> list[str]:
+    """A quiz with too few or too many questions, and questions whose options do not each teach something."""
+    quiz = re.search(r"^## Quiz$(.*?)(?=^## |\Z)", _text(notebook), re.MULTILINE | re.DOTALL)
+    _, *parts = QUESTION.split(quiz[1] if quiz else "")
+    numbers, questions = parts[::2], parts[1::2]
+    found = []
+    if not FEWEST <= len(questions) <= MOST:
+        found.append(f"quiz: {len(questions)} questions; allowed are {FEWEST} to {MOST}")
+    if numbers != [str(number) for number in range(1, len(numbers) + 1)]:
+        found.append(f"quiz: the questions are numbered {', '.join(numbers)}")
+    for number, question in zip(numbers, questions, strict=True):
+        found += [f"quiz, question {number}: {fault}" for fault in _question_faults(question)]
+    return found
+
+
+def _question_faults(question: str) -> list[str]:
+    """The faults of one question: its text and its options."""
+    options, found = OPTION.findall(question), []
+    letters = "".join(letter for letter, _ in options)
+    if not question.partition("<details")[0].strip():
+        found.append("it asks nothing")
+    if question.count("<details") != len(options):
+        found.append("an option is not “<details><summary>(a) …</summary>”, a blank line, its feedback, “</details>”")
+    if not FEWEST <= len(options) <= MOST:
+        found.append(f"{len(options)} options; allowed are {FEWEST} to {MOST}")
+    if not "abcde".startswith(letters):
+        found.append(f"the options are lettered {', '.join(letters)}")
+    for letter, feedback in options:
+        if len(feedback.split()) < FEWEST_WORDS:
+            found.append(f"the feedback of ({letter}) has fewer than {FEWEST_WORDS} words")
+    right = sum(bool(re.match(r"Yes\b", feedback)) for _, feedback in options)
+    if right != 1:
+        found.append(f"{right} options have a feedback that begins with “Yes”; one has")
+    return found
+
+
+RULES = (setup_faults, stored_faults, output_faults, alt_faults, length_faults, name_faults, myst_faults)
+OF_CHAPTERS = (part_faults, quiz_faults)  # of the notebooks in chapters/; pages of book/ may be built otherwise

@@ -75,23 +75,36 @@ def latent_traversals(
     The others stay at the mean representation of the image at `index`. Rows are sorted by the latent's mean KL (nats)
     on 1,000 images, given at the left: a latent near 0 nats carries nothing, and its row does not move.
     """
-    sample = torch.randint(len(data), (1000,), generator=torch.Generator().manual_seed(0))
-    cost = _mean_kl(framework, data, sample)
+    latents, cost, values, images = move_latents(framework, data, index, span, columns)
+    labels = [f"$z_{{{latent}}}$  {price:.1f} nats" for latent, price in zip(latents, cost, strict=True)]
+    return image_rows(images, labels, columns=[signed(value) for value in values])
+
+
+def move_latents(
+    framework: Framework, data: GridDataset, index: int, span: float, columns: int
+) -> tuple[list[int], list[float], list[float], Tensor]:
+    """What `latent_traversals` shows: the latents in their order and the mean KL of each, the values that each takes,
+    and the images (D, columns, C, H, W), pixels in [0, 1]."""
+    latents, cost = by_mean_kl(framework, data)
     values = torch.linspace(-span, span, columns)
-    order = cost.argsort(descending=True)
     start = framework.encode(data.images([index])).cpu()
-    latents = start.repeat(len(order), columns, 1)  # (rows, columns, D)
-    for row, latent in enumerate(order):
-        latents[row, :, latent] = values
-    images = framework.generate(latents.flatten(0, 1)).unflatten(0, (len(order), columns))
-    labels = [f"$z_{{{latent}}}$  {cost[latent]:.1f} nats" for latent in order]
-    return image_rows(
-        images, labels, columns=[f"{value:+.1f}".replace("-0.0", "0.0").replace("+0.0", "0.0") for value in values]
-    )
+    points = start.repeat(len(latents), columns, 1)  # (rows, columns, D)
+    for row, latent in enumerate(latents):
+        points[row, :, latent] = values
+    images = framework.generate(points.flatten(0, 1)).unflatten(0, (len(latents), columns))
+    return latents, cost, values.tolist(), images
 
 
 @torch.no_grad()
-def _mean_kl(framework: Framework, data: GridDataset, index: Tensor) -> Tensor:
-    """Mean over images of each latent's KL to the prior, in nats: (D,) on the CPU."""
+def by_mean_kl(framework: Framework, data: GridDataset) -> tuple[list[int], list[float]]:
+    """The latents, the most costly first, and the mean of each one's KL to the prior on 1,000 images, in nats."""
     device = framework.model.pixel_mean.device
-    return kl_to_standard_normal(framework.model.encode(data.observations(index.to(device)))).mean(0).cpu()
+    sample = torch.randint(len(data), (1000,), generator=torch.Generator().manual_seed(0)).to(device)
+    cost = kl_to_standard_normal(framework.model.encode(data.observations(sample))).mean(0).cpu()
+    order = cost.argsort(descending=True)
+    return order.tolist(), cost[order].tolist()
+
+
+def signed(value: float) -> str:
+    """A value with its sign and one digit; zero has none."""
+    return f"{value:+.1f}".replace("-0.0", "0.0").replace("+0.0", "0.0")

@@ -35,6 +35,26 @@ def test_a_good_run_is_stored_and_repeats_itself(stored, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+SHOW = """
+import ipywidgets
+from IPython.display import display
+slider = ipywidgets.FloatSlider()
+view = {"application/vnd.jupyter.widget-view+json": {"version_major": 2, "model_id": slider.model_id}}
+display(view | {"text/plain": "a slider", "text/html": "<b>0.0</b>"}, raw=True)
+"""
+
+
+def test_a_widget_is_stored_as_what_it_shows_without_a_kernel(stored):
+    path = stored(SHOW)
+    assert chapters.renew(path) == []
+    first = path.read_bytes()
+    notebook = notebook_io.read(path)
+    (output,) = notebook.cells[1].outputs
+    assert output.data == {"text/plain": "a slider", "text/html": "<b>0.0</b>"}
+    assert "widgets" not in notebook.metadata
+    assert chapters.renew(path) == [] and path.read_bytes() == first
+
+
 @pytest.mark.parametrize(
     ("source", "fault"),
     [
@@ -42,6 +62,7 @@ def test_a_good_run_is_stored_and_repeats_itself(stored, tmp_path):
         ("import os\nos._exit(1)", "cell 3 (the-elbo-twice-3): DeadKernelError: Kernel died"),
         ("import warnings\nwarnings.warn('old')", "cell 3 (the-elbo-twice-3): output on stderr: "),
         ("print('/home/somebody/x')", "cell 3 (the-elbo-twice-3): an absolute path in the output"),
+        ("import ipywidgets\nipywidgets.FloatSlider()", "cell 3 (the-elbo-twice-3): a widget, which shows nothing"),
     ],
 )
 def test_a_bad_run_leaves_the_file_as_it_was(stored, tmp_path, source, fault):
@@ -61,3 +82,19 @@ def test_ids_that_people_gave_stay():
     chapters.name_cells(notebook)
     assert [cell.id for cell in notebook.cells] == ["one-2", "key-figure", "one-1", "two-1"]
     nbformat.validate(notebook)
+
+
+def test_a_raising_cell_keeps_a_notebook_out_of_the_book(stored):
+    """`make book` executes nothing: what gives a planted cell away is that it was never executed, or that it raised."""
+    path = stored("x = 1\nprint(x)")
+    assert chapters.renew(path) == [] and chapters.check([path]) == []
+    notebook = notebook_io.read(path)
+    notebook.cells.append(new_code_cell("raise ArithmeticError('planted')"))
+    notebook_io.write(path, notebook)
+    assert chapters.check([path]) == ["02_vae, the execution counts are not 1, 2, 3, … in order"]
+    notebook.cells[-1].execution_count = 2
+    notebook.cells[-1].outputs = [
+        nbformat.v4.new_output("error", ename="ArithmeticError", evalue="planted", traceback=[])
+    ]
+    notebook_io.write(path, notebook)
+    assert "the output is an error, ArithmeticError: planted" in chapters.check([path])[0]

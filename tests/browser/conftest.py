@@ -1,0 +1,41 @@
+"""What the tests in a browser share: the browser itself, which continuous integration must have, and the built book."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import browser as chromium
+import notebook_io
+
+
+@pytest.fixture(scope="session")
+def do_without():
+    """do_without(reason): fail where every check is required, that is where the variable CI is set; skip elsewhere."""
+
+    def do_without(reason):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(str(reason))
+
+    return do_without
+
+
+@pytest.fixture(scope="module")  # for the session it would keep tests in other files from running an event loop
+def browser(do_without):
+    try:
+        with chromium.chromium() as started:
+            yield started
+    except chromium.MissingBrowser as missing:
+        do_without(missing)
+
+
+@pytest.fixture(scope="session")
+def html(tmp_path_factory):
+    """The folder of the book's pages as the sources are now. Whether building them warns is another test's question."""
+    folder = tmp_path_factory.mktemp("book")
+    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", ".", "--config", "_config.yml"]
+    command += ["--toc", "book/_toc.yml", "--path-output", str(folder), "--quiet"]
+    done = subprocess.run(command, cwd=notebook_io.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "_build" / "html"

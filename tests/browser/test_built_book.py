@@ -1,0 +1,84 @@
+"""The built book as a reader meets it, in a real browser that has no network.
+
+Each page is opened twice: as a file in the light theme, and from a web server in the dark one; each time in a wide and
+in a narrow window.
+"""
+
+import collections
+import re
+
+import pytest
+
+import browser as chromium
+import page_rules
+import site_rules
+
+RULES = ("load_faults", *(rule.__name__ for rule in (*page_rules.ONCE, *page_rules.AT_EACH_WIDTH)))
+NOT_FOR_PAPER = ("genindex.html", "search.html")  # made by Sphinx: one searches them, nobody prints them
+# Asked of every page in both visits; the others neither depend on the theme nor on the way the page came.
+AGAIN = (page_rules.details_faults, page_rules.formula_faults, page_rules.picture_faults)
+
+
+@pytest.fixture(scope="module")
+def homes(html):
+    """Where the book is, and the theme it is read in there."""
+    with chromium.served(html) as address:
+        yield {html.as_uri() + "/": "light", address: "dark"}
+
+
+@pytest.fixture(scope="module")
+def visits(browser, html, homes):
+    """(faults by rule, links and places by page) of every page, found on the disk rather than in a list."""
+    faults, links = collections.defaultdict(list), {}
+    for home, theme in homes.items():
+        with chromium.reader(browser, home, theme) as context:
+            for name in site_rules.pages(html):
+                with chromium.opened(context, name) as (page, loading):
+                    found = page_rules.inspect(page, page_rules.ONCE if theme == "light" else AGAIN)
+                    links[name] = page_rules.links(page)
+                found["load_faults"] = loading
+                if name in NOT_FOR_PAPER:
+                    found.pop("print_faults", None)
+                for rule, sentences in found.items():
+                    faults[rule] += [f"{home.split(':')[0]}, {theme}, {name}: {sentence}" for sentence in sentences]
+    return faults, links
+
+
+def test_every_page_was_opened(visits, html):
+    opened = set(visits[1])
+    assert {"book/index.html", "search.html"} < opened and "index.html" not in opened
+    assert opened == set(site_rules.pages(html))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_pages(visits, rule):
+    assert not visits[0][rule], "\n".join(visits[0][rule])
+
+
+def test_links(visits, html):
+    assert site_rules.link_faults(visits[1], html) == []
+
+
+def test_nothing_is_loaded_from_elsewhere(html):
+    assert site_rules.outside_faults(html) == []
+
+
+def test_the_front_door_leads_into_the_book(browser, homes):
+    for home, theme in homes.items():
+        with chromium.reader(browser, home, theme) as context:
+            page = context.new_page()
+            page.goto(home + "index.html")
+            page.wait_for_url("**/book/index.html")
+
+
+def test_the_search_finds_a_page_by_a_word_of_it(browser, html, homes):
+    """From a web server; as a file the browser does not let the page read the others."""
+    address = next(home for home in homes if home.startswith("http"))
+    chapter = next(name for name in site_rules.pages(html) if name.startswith("chapters/"))
+    with chromium.reader(browser, address) as context:
+        with chromium.opened(context, chapter) as (page, _):
+            word = max(re.findall(r"\b[a-z]+\b", page.locator("article p").first.inner_text()), key=len)
+        with chromium.opened(context, f"search.html?q={word}") as (page, faults):
+            page.locator("#search-results .search-summary").wait_for()
+            page.locator(f"#search-results li a[href*='{chapter}']").first.wait_for()
+            assert faults == []

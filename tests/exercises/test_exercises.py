@@ -1,0 +1,168 @@
+"""The exercises' notebooks: students get what the solutions give, the words are the grader's, and all of it runs."""
+
+import os
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+import build_wheel
+import exercises
+import notebook_io
+import notebook_rules
+from course_lib.grading import registry
+
+SOLUTIONS = exercises.solutions()
+NOTEBOOKS = [path for solution in SOLUTIONS for path in (solution, exercises.student_path(solution))]
+RULES = [rule for rule in notebook_rules.RULES if rule is not notebook_rules.stored_faults]
+
+
+def name_of(path):
+    return path.relative_to(notebook_io.ROOT).as_posix()
+
+
+def text_of(notebook, kind):
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == kind)
+
+
+def test_students_get_what_the_solutions_give():
+    assert SOLUTIONS and exercises.differences() == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_form(path):
+    """As chapters, but with no outputs stored."""
+    notebook = notebook_io.read(path)
+    for rule in RULES:
+        assert rule(notebook) == []
+    assert path.read_text(encoding="utf-8") == nbformat.writes(notebook) + "\n"
+    assert not any(cell.outputs or cell.execution_count for cell in notebook_io.code_cells(notebook))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_each_exercise_has_its_block(path):
+    """Title, difficulty, minutes, points, objective, stub, check and two hints, in the grader's own words."""
+    notebook = notebook_io.read(path)
+    prose, code = text_of(notebook, "markdown"), text_of(notebook, "code")
+    tasks = registry.exercises_of(path.stem[:2])
+    assert re.findall(r"^## (\d\d\.\d+) ", prose, re.MULTILINE) == [task.id for task in tasks]
+    for task in tasks:
+        facts = f"Difficulty {task.difficulty} of 3 · {task.minutes} minutes · {task.points} points · objective: "
+        assert f"## {task.id} {task.title}\n\n{facts}{task.objective}\n\n" in prose
+        assert f'check("{task.id}", {task.answer})' in code
+        assert re.search(rf"^(def )?{task.answer}\b", code, re.MULTILINE)
+        for summary, hint in zip(("Hint", "Stronger hint"), task.hints, strict=True):
+            assert f"<details><summary>{summary}</summary>\n\n{hint}\n\n</details>" in prose
+        block = prose.partition(f"## {task.id} ")[2].partition("\n## ")[0]
+        assert "Example" in block, task.id
+
+
+def test_solutions_stay_with_the_solutions():
+    for solution in SOLUTIONS:
+        code = text_of(notebook_io.read(exercises.student_path(solution)), "code")
+        assert "SOLUTION" not in code and "STUB" not in code
+        assert code.count("raise NotImplementedError") == 3 and code.count("= ...") == 4
+
+
+def run(notebook, folder, installed):
+    """Execute with nbval in an empty folder where only the wheel is installed; stop at the first cell that raises."""
+    nbformat.write(notebook, folder / "exercise.ipynb")
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-c",
+        "pytest.ini",
+    ]
+    command += ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=60", "exercise.ipynb"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= {"PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    return build_wheel.install(build_wheel.build(folder), folder / "installed")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
+    """The student's notebook too: an unanswered exercise stops nothing. The last cell adds up the points."""
+    notebook = notebook_io.read(path)
+    tasks = registry.exercises_of(path.stem[:2])
+    points = sum(task.points for task in tasks) if path in SOLUTIONS else 0
+    words = ["from course_lib.grading import session", "passed = session._passed"]
+    words += [f"assert len(passed) == {len(tasks)} and sum(passed.values()) == {len(tasks) if points else 0}, passed"]
+    words += [f"import course_lib; assert course_lib.__file__.startswith({str(installed)!r})"]
+    notebook.cells.append(new_code_cell("\n".join(words)))
+    done = run(notebook, tmp_path, installed)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_function_becomes_a_stub():
+    solution = "    ### BEGIN SOLUTION\n    y = x\n    return y\n    ### END SOLUTION\n"
+    source = 'def f(x):\n    """What it does."""\n' + solution + "\ncheck(f)"
+    assert exercises.student_source(source) == (
+        'def f(x):\n    """What it does."""\n    raise NotImplementedError("write this function")\n\ncheck(f)'
+    )
+
+
+def test_an_assignment_becomes_an_ellipsis():
+    source = "a = 1\n### BEGIN SOLUTION\nhelp = 3\nb = c = help\n### END SOLUTION\nb"
+    made = exercises.student_source(source)
+    assert made.splitlines() == ["a = 1", *(f"{name} = ...  # your answer" for name in ("help", "b", "c")), "b"]
+
+
+def test_a_stub_of_its_own():
+    stub = "    ### STUB\n    # x = 2  # a fault\n    # y = 3\n    ### END SOLUTION"
+    source = "if True:\n    ### BEGIN SOLUTION\n    x = 1\n" + stub
+    assert exercises.student_source(source) == "if True:\n    x = 2  # a fault\n    y = 3"
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ("### BEGIN SOLUTION\na = 1", "'### BEGIN SOLUTION' without '### END SOLUTION'"),
+        ("### BEGIN SOLUTION\n### BEGIN SOLUTION\n### END SOLUTION", "without '### END SOLUTION'"),
+        ("a = 1\n### END SOLUTION", "'### END SOLUTION' without '### BEGIN SOLUTION'"),
+        ("### STUB\n# a = 1", "'### STUB' without"),
+        ("### BEGIN SOLUTION\nprint()\n### END SOLUTION", "assigns no name"),
+    ],
+)
+def test_markers_that_do_not_match(source, named):
+    notebook = nbformat.v4.new_notebook(cells=[new_code_cell(source, id="the-cell")])
+    with pytest.raises(ValueError, match=f"^cell the-cell: .*{named}"):
+        exercises.student_notebook(notebook)
+
+
+def test_hidden_cells_and_outputs_are_dropped():
+    cells = [new_markdown_cell("# Title"), new_markdown_cell("for teachers", metadata={"tags": ["hidden"]})]
+    cells += [new_code_cell("1", execution_count=3, outputs=[nbformat.v4.new_output("stream", text="1")])]
+    original = nbformat.v4.new_notebook(cells=cells)
+    made = exercises.student_notebook(original)
+    assert [cell.source for cell in made.cells] == ["# Title", "1"]
+    assert made.cells[1].outputs == [] and made.cells[1].execution_count is None
+    assert len(original.cells) == 3 and original.cells[2].outputs
+
+
+def test_a_change_on_one_side_only_is_noticed(tmp_path):
+    for path in NOTEBOOKS:
+        (tmp_path / name_of(path)).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name_of(path)).write_bytes(path.read_bytes())
+    assert exercises.differences(tmp_path) == []
+    student = tmp_path / name_of(NOTEBOOKS[1])
+    student.write_text(student.read_text().replace("Difficulty 1", "Difficulty 2"))
+    assert len(exercises.differences(tmp_path)) == 1
+    student.rename(student.with_name("03_else.ipynb"))
+    assert len(exercises.differences(tmp_path)) == 2

@@ -1,0 +1,134 @@
+"""The frames between grader and worker: what is sent arrives, and what is no frame is refused."""
+
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from course_lib.grading.wire import HEAD, MAGIC, Decoder, Other, Reader, WireError, encode, pack
+
+
+def there_and_back(value):
+    buffers = []
+    reader = Reader()
+    reader.feed(pack({"value": encode(value, buffers)}, buffers))
+    header, payload = reader.frame()
+    return Decoder(payload).value(header["value"])
+
+
+VALUES = [None, True, 3, -(2**80), 0.1, math.inf, "ä\n", [], [1, [2.5, None]], (1, "x"), {"a": (1,), 2: []}, Ellipsis]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_plain_values(value):
+    back = there_and_back(value)
+    assert back == value and type(back) is type(value)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int64", "uint8", "bool", "complex64"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 3, 4)])
+def test_tensors(dtype, shape):
+    tensor = torch.arange(math.prod(shape)).reshape(shape).to(getattr(torch, dtype))
+    turned = tensor.transpose(0, -1) if shape else tensor  # not contiguous
+    for one, other in zip(there_and_back([tensor, turned]), [tensor, turned], strict=True):
+        assert torch.equal(one, other) and one.dtype == other.dtype and not one.requires_grad
+
+
+def test_arrays_and_gradients():
+    array = np.arange(6.0).reshape(2, 3)[:, ::2]
+    back, scalar, tensor = there_and_back([array, np.float32(2), torch.ones(2, requires_grad=True)])
+    assert isinstance(back, np.ndarray) and np.array_equal(back, array) and scalar.shape == ()
+    assert tensor.requires_grad and tensor.is_leaf
+
+
+def test_what_is_not_sent():
+    loop = []
+    loop.append(loop)
+    assert there_and_back(lambda: 0) == Other("function")
+    assert there_and_back(torch.eye(2).to_sparse()).type_name.startswith("tensor of float32")
+    assert there_and_back(np.array(["a"])).type_name.startswith("array")
+    assert there_and_back(list(range(20_000))) == Other("list")
+    assert "Other" in repr(there_and_back(loop))
+
+
+def test_pieces():
+    data = pack({"a": 1}, [b"xyz"]) + pack({"b": 2}, [])
+    reader, frames = Reader(), []
+    for byte in data:
+        reader.feed(bytes([byte]))
+        frame = reader.frame()
+        frames += [frame] if frame else []
+    assert frames == [({"a": 1}, b"xyz"), ({"b": 2}, b"")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"HTTP/1.1 200 OK",
+        b"c",
+        HEAD.pack(MAGIC, 2**31, 0),
+        HEAD.pack(MAGIC, 4, 2**62),
+        HEAD.pack(MAGIC, 3, 0) + b"[1]",
+        HEAD.pack(MAGIC, 3, 0) + b"\xff\xfe{",
+        HEAD.pack(MAGIC, 200_000, 0) + b"[" * 200_000,
+        HEAD.pack(MAGIC, 9_000, 0) + b'{"a":' + b"1" * 8_994 + b"}",
+    ],
+)
+def test_what_is_no_frame(data):
+    reader = Reader()
+    reader.feed(data)
+    if data == b"c":  # may still become one
+        assert reader.frame() is None
+        reader.feed(b"x")
+    with pytest.raises(WireError):
+        reader.frame()
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"tensor": ["float32", [2], 4, False]},
+        {"tensor": ["float32", [2], 8, False]},
+        {"tensor": ["float32", [-1, -1], 4, False]},
+        {"tensor": ["float32", [2**40, 0], 0, False]},
+        {"tensor": ["object", [1], 4, False]},
+        {"tensor": ["float32", [1.0], 4, False]},
+        {"tensor": ["float32", [True], 4, False]},
+        {"tensor": ["float32", [1] * 99, 4, False]},
+        {"tensor": 3},
+        {"array": ["bfloat16", [2], 4, False]},
+        {"list": 3},
+        {"list": [{"list": []}] * 20_000},
+        {"dict": [[1]]},
+        {"dict": [[{"list": []}, 1]]},
+        {"pickle": []},
+        {"list": [], "tuple": []},
+        [1],
+        {},
+    ],
+    ids=lambda node: json.dumps(node)[:40],
+)
+def test_what_is_no_value(node):
+    with pytest.raises(WireError):
+        Decoder(b"1234").value(node)
+
+
+def test_broken_frames_never_raise_anything_else():
+    """One byte changed, anywhere: a value, or a WireError."""
+    buffers = []
+    good = pack({"value": encode([torch.ones(3), {"a": (1, "x")}, np.ones(2)], buffers)}, buffers)
+    draw = random.Random(0)
+    for _ in range(2_000):
+        data = bytearray(good)
+        data[draw.randrange(len(data))] = draw.randrange(256)
+        reader = Reader()
+        reader.feed(bytes(data))
+        try:
+            frame = reader.frame()
+            if frame is not None:
+                Decoder(frame[1]).value(frame[0].get("value"))
+        except WireError:
+            pass

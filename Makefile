@@ -1,6 +1,7 @@
 # Everything starts here; each verb first sets up what it needs. `make` alone lists the verbs.
 PYTHON ?= python3
 WORKERS ?= 2
+CONSTRAINTS ?= constraints.txt
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +9,7 @@ STAMP := $(VENV)/.installed
 UNFINISHED := $(VENV)/.unfinished
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test stress chapters reference publish bench clean
+.PHONY: help setup book test stress chapters exercises timings reference publish bench clean
 
 help:  ## list the verbs
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r verb what; do printf '  make %-9s %s\n' "$$verb" "$$what"; done
@@ -24,11 +25,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@if [ -e $(UNFINISHED) ] || ! $(BIN)/python -m pip --version >/dev/null 2>&1; then $(PYTHON) -m venv --clear $(VENV); fi
 	@echo 'Installing the course into $(VENV) (the first time takes some minutes) …'
 	@touch $(UNFINISHED)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e '.[book,test]'
 	@rm -f $(UNFINISHED) && touch $@
 
 # A failed build forgets its doctrees: otherwise the next one would not read the faulty page again, and would pass.
-book: $(STAMP)  ## build the HTML book; a warning is an error
+book: $(STAMP)  ## build the HTML book; a warning is an error, and so is a notebook that was not stored as it runs
+	@$(BIN)/python tools/chapters.py --check
 	@$(BIN)/jupyter-book build . --config _config.yml --toc book/_toc.yml --path-output . -W -n --keep-going || \
 	  { rm -rf _build/.doctrees; exit 1; }
 	@echo 'The book is built. Open _build/html/index.html, or in a browser: file://$(CURDIR)/_build/html/index.html'
@@ -44,7 +46,13 @@ stress: $(STAMP)  ## run the slow checks too: training that is killed, starved a
 chapters: $(STAMP)  ## execute the chapters and store their outputs; one with CHAPTER=02_vae
 	@$(BIN)/python tools/chapters.py $(CHAPTER)
 
-reference: $(STAMP)  ## write the pages of the book that are made from docstrings
+timings: $(STAMP)  ## measure how long each notebook takes, on an idle computer
+	@$(BIN)/python tools/timings.py
+
+exercises: $(STAMP)  ## make the students' exercises from their solutions
+	@$(BIN)/python tools/exercises.py
+
+reference: $(STAMP)  ## write the pages of the book that are made from docstrings and other sources
 	@$(BIN)/python tools/reference.py
 
 publish: $(if $(URL),$(STAMP))  ## write the repository's address where it is needed: URL=https://github.com/owner/name

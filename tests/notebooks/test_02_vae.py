@@ -1,0 +1,104 @@
+"""What the text of chapter 02 says about its outputs is what the stored outputs say."""
+
+import math
+import re
+
+import pytest
+
+import notebook_io
+
+CHAPTER = notebook_io.read(notebook_io.ROOT / "chapters" / "02_vae.ipynb")
+CELLS = {cell.id: cell for cell in CHAPTER.cells}
+TEXT = "\n".join(cell.source for cell in CHAPTER.cells if cell.cell_type == "markdown")
+
+
+def output(name: str) -> str:
+    """All text that the cell shows."""
+    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in CELLS[name].outputs]
+    return "\n".join(texts)
+
+
+def numbers(text: str) -> list[float]:
+    return [float(number.replace("−", "-")) for number in re.findall(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?![\w.])", text)]
+
+
+def table(name: str) -> dict[float, list[float]]:
+    """The rows of a printed frame, by their label; a frame too wide for one block is put together again."""
+    rows = {}
+    for line in output(name).splitlines():
+        if re.match(r"\s*\d", line):
+            label, *values = numbers(line)
+            rows.setdefault(label, []).extend(values)
+    return rows
+
+
+def says(sentence: str) -> None:
+    assert sentence in TEXT, f"the chapter no longer says {sentence!r}: change this test with it"
+
+
+def test_closed_form_and_sampling_agree():
+    closed, sampled = numbers(output("kl-check"))
+    assert abs(closed - sampled) < 0.005
+
+
+def test_the_score_function_strays():
+    exact, with_baseline = zip(*table("variance-cost").values(), strict=True)
+    assert 50 < exact[-1] / exact[3] < 150  # in proportion to D², between D = 10 and 100
+    assert all(2 < few < many for few, many in zip(with_baseline, exact, strict=True))
+
+
+def test_prices_of_a_pixel():
+    says("a single nat")
+    says("4{,}096 \\cdot \\ln 2 \\approx 2{,}839")
+    assert numbers(output("noise"))[:2] == [1, 26]
+    assert math.floor(4096 * math.log(2)) == 2839 and numbers(output("average"))[0] < 2839 / 2
+    says("4,096 / 10 ≈ 410")
+
+
+def test_the_live_run():
+    says("more than five, fewer than ten")
+    used, total = numbers(output("count").splitlines()[-1])
+    assert 5 < used < total == 10
+    first, peak, last = table("price").values()
+    assert peak[1] > last[1] > first[1] and peak[2] > 2 * last[2] and peak[3] < last[3]
+
+
+def test_the_gap():
+    bounds = table("gap")
+    says("at least ten nats below")
+    assert sorted(bounds.values()) == list(bounds.values())  # it rises with K
+    assert bounds[1000][0] - bounds[1][0] >= 10
+    refined = table("refined")
+    says("gain more than ten nats")
+    assert refined[1][1] - refined[1][0] > 10 and refined[1000][1] > refined[1000][0]
+    says("a few nats, no axis-aligned Gaussian can close")
+    assert 2 < refined[1000][1] - refined[1][1] < 5
+
+
+def test_overlap_sorts_the_latent():
+    rows = table("overlap-table")
+    jumps, mistaken = {beta: row[:5] for beta, row in rows.items()}, {beta: row[5:] for beta, row in rows.items()}
+    says("more than four in ten samples")
+    assert jumps[10] == [1] * 5 and 0.4 < mistaken[10][1] < 0.5
+    says("four of five seeds are in order")
+    assert jumps[1].count(1) == 4 and mistaken[1][1] < 0.01 and mistaken[1][0] > 0.3
+    assert min(jumps[0.1]) > 1 and mistaken[0.1][1] < 0.01 and mistaken[0.1][0] < 0.2
+    assert mistaken[30][1] == pytest.approx(7 / 8, abs=0.02)
+
+
+def test_the_claim_and_its_control():
+    assert "direction holds" in output("claim") and "n = 5 seeds" in output("claim")
+    jumps, mistaken = (numbers(line) for line in output("disjoint").splitlines()[1:])
+    says("a third of the samples are mistaken to the end, and the order is that of a shuffled deck")
+    assert sum(mistaken) / 5 == pytest.approx(1 / 3, abs=0.05)
+    assert sum(jumps) / 5 == pytest.approx(3, abs=0.5)  # (8 + 1) / 3 for a shuffled deck
+
+
+def test_a_shuffled_deck_jumps_by_three():
+    distances = [abs(first - second) for first in range(8) for second in range(8) if first != second]
+    assert sum(distances) / len(distances) == 3
+
+
+def test_collapse():
+    says("Nothing at all")
+    assert numbers(output("pitfall-price"))[0] < 0.01

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = arguments.notebook
     try:
         if not path.exists():
-            raise ValueError(f"notebook: got {str(path)!r}; allowed is a notebook or a folder, and there is none.")
+            raise ValueError(f"notebook: got {str(path)!r}, where nothing is; allowed is a notebook or a folder.")
         chapter = arguments.chapter or registry.chapter_of(path)
         exercises = registry.exercises_of(chapter)
         if arguments.hidden is not None:
@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _one(arguments: argparse.Namespace, exercises, limits: Limits) -> int:
+    print(f"Grading {arguments.notebook.name} …", file=sys.stderr, flush=True)
     report = grade(arguments.notebook, exercises, limits)
     _warn(report)
     print(_form(arguments, report))

@@ -1,12 +1,13 @@
 """Grades one submission: the parent's side, which holds what is right and never runs what a student wrote."""
 
 import hashlib
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from course_lib.grading.calling import Outcome, describe, one_line
-from course_lib.grading.exercise import Answer, Exercise, Verdict
+from course_lib.grading.exercise import BLANK, Answer, Exercise, Verdict
 from course_lib.grading.results import Report, Result
 from course_lib.grading.sandbox import GraderError, Limits, Lost, Refused, Worker
 from course_lib.grading.wire import Decoder, WireError, encode
@@ -91,6 +92,23 @@ class Submission:
             return one_line(error)
         return None if reply.get("error") is None else one_line(reply["error"])
 
+    def why_blank(self, name: str) -> str | None:
+        """The cell that names an answer and did not run to its end: there may be an answer in it."""
+        for place in sorted(self.raised | self.skipped):
+            if re.search(rf"\b{re.escape(name)}\b", self._sources[place - 1]):
+                happened = self._what_happened(place)
+                return f"there is no answer: {happened[0].lower()}{happened[1:]}"
+        return None
+
+    def notes(self) -> list[str]:
+        """What was odd about the cells, one sentence each."""
+        return [self._what_happened(place) for place in (*sorted(self.skipped), *sorted(self.raised))]
+
+    def _what_happened(self, place: int) -> str:
+        if place in self.skipped:
+            return f"Code cell {place} was skipped: it {self.skipped[place]}."
+        return f"Code cell {place} raised {self.raised[place]}."
+
     def lose(self) -> None:
         """End the worker; the next question starts another."""
         if self.worker is not None:
@@ -156,8 +174,7 @@ def grade(path: Path, exercises: Sequence[Exercise], limits: Limits | None = Non
         results = [_judged(each, submission) for each in exercises]
     finally:
         submission.lose()
-    notes = [f"Code cell {place} was skipped: it {why}." for place, why in sorted(submission.skipped.items())]
-    notes += [f"Code cell {place} raised {why}." for place, why in sorted(submission.raised.items())]
+    notes = submission.notes()
     if len(notes) > 10:
         notes = [*notes[:10], f"… and {len(notes) - 10} more."]
     return Report(path.name, results, notes, submission.layers, time.monotonic() - started)
@@ -176,6 +193,8 @@ def _judged(exercise: Exercise, submission: Submission) -> Result:
     try:
         submission.ready()
         verdict = exercise.judge(RemoteAnswer(submission, exercise), submission.seed(exercise.id))
+        if verdict.message == BLANK:
+            verdict = Verdict(False, submission.why_blank(exercise.answer) or BLANK)
     except Unusable as error:
         verdict = Verdict(False, f"{error}.")
     except GraderError:

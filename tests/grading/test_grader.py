@@ -94,6 +94,13 @@ def test_wrong_answers_in_the_worker(notebook):
     assert again.to_json() == report.to_json()
 
 
+def test_an_answer_in_a_cell_that_failed_is_not_called_missing(notebook, plain, quick):
+    report = grade(notebook("a = (1", "b = 2", "import os\nos._exit(1)\nprize = 3"), plain, quick)
+    assert [result.points for result in report.results] == [0, 1, 0]
+    assert report.results[0].message.startswith("there is no answer: code cell 1 raised SyntaxError")
+    assert report.results[2].message.startswith("there is no answer: code cell 3 was skipped: it ended")
+
+
 def test_the_last_answer_handed_to_check_counts(notebook, plain, quick):
     source = "from course_lib.grading import check\na = 7\ncheck('99.1', 0)\nmine = 1\ncheck('99.1', mine)\ndel mine"
     assert grade(notebook(source), plain, quick).points == 1
@@ -138,7 +145,7 @@ def test_gradescope_form(solved):
 
 def test_objectives_add_up(solved):
     objectives = solved.by_objective()
-    assert sum(points for points, _ in objectives.values()) == 22 and len(objectives) == 5
+    assert sum(points for points, _ in objectives.values()) == 22 and len(objectives) == 6
 
 
 def result(points, message="right.", id="99.1"):

@@ -17,11 +17,12 @@ from course_lib.grading.chapters.vae_functions import (
 )
 from course_lib.grading.exercise import Function, Plain, Wrong
 
-KL, SAMPLING, PRICE, LIKELIHOOD = (
-    "write the KL term in closed form and check it by sampling",
+BOUND, KL, SAMPLING, LIKELIHOOD, PRICE = (  # the chapter's objectives, in their order
+    "derive the evidence lower bound (ELBO), and name and measure the gap",
+    "write the KL term in closed form, check it by sampling, and read it as a price",
     "explain why a sample has to be reparameterised before a gradient can pass through it",
-    "say what a weight on the KL buys and costs, and which reduction it belongs to",
-    "derive the bound and the likelihood in it",
+    "say what a reconstruction loss assumes about an image, and what that has to do with β",
+    "predict what a stronger or a weaker KL term does to the latents",
 )
 
 BETA_WRONG = (
@@ -99,7 +100,7 @@ EXERCISES = (
     Plain(
         id="02.3",
         title="Sum or mean?",
-        objective=PRICE,
+        objective=LIKELIHOOD,
         answer="beta_of_the_sum",
         points=2,
         difficulty=2,
@@ -178,14 +179,14 @@ EXERCISES = (
         tolerance=(1e-4, 1e-3),
         wrong=LIKELIHOOD_WRONG,
         hints=(
-            "Write log N(x; x̂, σ²) for one pixel, with everything in it, before you sum.",
-            "One pixel: −(x − x̂)² / (2σ²) − ½ log(2πσ²). Sum over channels, rows and columns.",
+            "Write log N(x; x̂, s²) for one pixel, with everything in it, before you sum.",
+            "One pixel: −(x − x̂)² / (2s²) − ½ log(2πs²). Sum over channels, rows and columns.",
         ),
     ),
     Plain(
         id="02.8",
         title="What the gap says",
-        objective=LIKELIHOOD,
+        objective=BOUND,
         answer="gap",
         points=2,
         difficulty=1,
@@ -201,14 +202,20 @@ EXERCISES = (
                     r"|p(_\S+)? ?\( ?z ?(\||given) ?x ?\)",
                     "name the other distribution over z: the one that Bayes' rule gives for this decoder.",
                 ),
+                (
+                    r"(f[ae]ll|shr[aiu]nk|narrow|clos|small|reduc|decreas|less|drop|lower).{0,90}\b(2|two)\b"
+                    r"|\b(2|two)\b.{0,90}(f[ae]ll|shr[aiu]nk|narrow|clos|small|reduc|decreas|less|drop|lower)",
+                    "say how the gap changed, and by how many nats: log p(x) = ELBO + gap, before and after.",
+                ),
             ),
             GAP_WRONG,
         ),
         wrong=GAP_WRONG,
-        praise="right: KL(q(z|x) ‖ p(z|x)) = 5 nats.",
+        praise="right: KL(q(z|x) ‖ p(z|x)) fell by 3 − 1 = 2 nats.",
         hints=(
-            "log p(x) = ELBO + a divergence between two distributions over z. Which two?",
-            "One is the encoder's q(z|x). The other is what Bayes' rule makes of this decoder and the prior.",
+            "log p(x) = ELBO + a divergence between two distributions over z, before and after. Which two?",
+            "One is the encoder's q(z|x), the other Bayes' rule's for this decoder. log p(x) rose by 1, "
+            "the ELBO by 3.",
         ),
     ),
 )

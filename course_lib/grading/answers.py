@@ -1,7 +1,6 @@
-"""The usual kinds of plain answers: a number, choices, a short text. Each returns the `fault` of a `Plain` exercise."""
+"""The usual kinds of plain answers: a number, choices. Each returns the `fault` of a `Plain` exercise."""
 
 import math
-import re
 from collections.abc import Callable
 from numbers import Real
 
@@ -60,25 +59,6 @@ def choices(
             if word != right[key]:
                 return wrong.get((key, word), f"{key}: not {word!r}.")
         return None
-
-    return fault
-
-
-def rubric(
-    needed: tuple[tuple[str, str], ...], wrong: tuple[Wrong, ...] = (), *, least_words: int = 5
-) -> Callable[[object], str | None]:
-    """A short text. `needed` has (pattern, what to say where it is missing); `wrong` patterns are looked for first."""
-
-    def fault(answer) -> str | None:
-        if not isinstance(answer, str):
-            return f"got {_kind(answer)}; wanted is text in quotes."
-        text = one_line(answer, 2000).lower()
-        if len(text.split()) < least_words:
-            return f"a sentence of at least {least_words} words is wanted."
-        for mistake in wrong:
-            if re.search(mistake.answer, text):
-                return mistake.message
-        return next((message for pattern, message in needed if not re.search(pattern, text)), None)
 
     return fault
 

@@ -46,10 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
             exercises += registry.hidden_checks(arguments.hidden, chapter)
         if sys.platform not in ("linux", "darwin"):
             raise ValueError(f"system: got {sys.platform}; allowed are Linux and macOS (on Windows, use WSL).")
-        if not arguments.seconds > 0:
-            raise ValueError(f"seconds: got {arguments.seconds:g}; allowed are numbers above 0.")
-    except ValueError as error:
-        print(error, file=sys.stderr)
+        if not 0 < arguments.seconds <= 86_400:
+            raise ValueError(f"seconds: got {arguments.seconds:g}; allowed are numbers above 0, up to 86,400 (a day).")
+        if path.is_dir():
+            arguments.output.mkdir(parents=True, exist_ok=True)
+    except (ValueError, OSError) as error:
+        print(error if isinstance(error, ValueError) else f"output: {error}", file=sys.stderr)
         return 2
     sandbox.hide_memory()
     grade_one_or_all = _class if path.is_dir() else _one
@@ -98,7 +100,6 @@ def _class(arguments: argparse.Namespace, exercises, limits: Limits) -> int:
         print(f"notebook: got {str(arguments.notebook)!r}, a folder without notebooks.", file=sys.stderr)
         return 2
     _warn(reports[0])
-    arguments.output.mkdir(parents=True, exist_ok=True)
     batch.write_csv(arguments.output / "summary.csv", reports)
     batch.distribution(reports).savefig(arguments.output / "distribution.png")
     contents = [report.to_gradescope() if arguments.gradescope else report.to_json() for report in reports]

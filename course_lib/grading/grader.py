@@ -169,7 +169,7 @@ def grade(path: Path, exercises: Sequence[Exercise], limits: Limits | None = Non
         content = _content(path)
         submission = Submission(content, limits)
     except Unusable as error:
-        return Report(path.name, [_result(each, Verdict(False, f"{error}.")) for each in exercises], [f"{error}."])
+        return Report(_name(path), [_result(each, Verdict(False, f"{error}.")) for each in exercises], [f"{error}."])
     try:
         results = [_judged(each, submission) for each in exercises]
     finally:
@@ -177,7 +177,12 @@ def grade(path: Path, exercises: Sequence[Exercise], limits: Limits | None = Non
     notes = submission.notes()
     if len(notes) > 10:
         notes = [*notes[:10], f"… and {len(notes) - 10} more."]
-    return Report(path.name, results, notes, submission.layers, time.monotonic() - started)
+    return Report(_name(path), results, notes, submission.layers, time.monotonic() - started)
+
+
+def _name(path: Path) -> str:
+    """The file's name as text that can be written anywhere; a name on the disk is any bytes."""
+    return one_line(path.name.encode("utf-8", "replace").decode(), 200)
 
 
 def _content(path: Path) -> bytes:
@@ -186,7 +191,10 @@ def _content(path: Path) -> bytes:
         raise Unusable("this is not a regular file")
     if path.stat().st_size > MOST_BYTES:
         raise Unusable(f"the file is larger than {MOST_BYTES // 2**20} MB")
-    return path.read_bytes()
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unusable(f"the file cannot be read ({error.strerror})") from error
 
 
 def _judged(exercise: Exercise, submission: Submission) -> Result:

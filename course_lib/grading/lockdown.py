@@ -3,9 +3,10 @@
 Four layers, each where the system has it; `lock` says which are in force.
 "limits": memory, size of a file, open files, processor time, processes (POSIX).
 "identity": root becomes nobody, or at least loses its capabilities.
-"files": Landlock (Linux 5.13): writes in the worker's own folder only; reads of Python, libraries and that folder only.
-"calls": seccomp (Linux on x86-64 and arm64): no new process, no signal to another, no socket, no look into another,
-no change of a file's owner, rights or times.
+"files": Landlock (Linux 6.2; older ones overlook that a file is emptied): writes in the worker's own folder only;
+reads of Python, libraries and that folder only.
+"calls": seccomp (Linux on x86-64 and arm64): no new process or program, no signal to another, no socket, no look into
+another, no change of a file's owner, rights or times.
 """
 
 import ctypes
@@ -39,8 +40,13 @@ NETWORK, SCOPES = 0b11, 0b11
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 
 
-def lock(folder: str, readable: list[str], *, memory: int, file_size: int, seconds: int, identity: str) -> list[str]:
-    """Give everything up and return the layers in force. `identity`: "keep", "nobody" or "uncapped"."""
+def lock(
+    folder: str, readable: list[str], listable: list[str], *, memory: int, file_size: int, seconds: int, identity: str
+) -> list[str]:
+    """Give everything up and return the layers in force. `identity`: "keep", "nobody" or "uncapped".
+
+    readable : files and folders that may be read. listable : folders whose names may be read, and no file in them.
+    """
     layers = [_limit(memory, file_size, seconds)]
     if identity == "nobody":
         os.setgroups([])
@@ -55,7 +61,7 @@ def lock(folder: str, readable: list[str], *, memory: int, file_size: int, secon
         layers.append("identity")
     libc.prctl(SET_PDEATHSIG, 9, 0, 0, 0)  # the worker does not outlive the grader
     if libc.prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0:
-        layers += ["files"] * _landlock(libc, folder, readable) + ["calls"] * _seccomp(libc)
+        layers += ["files"] * _landlock(libc, folder, readable, listable) + ["calls"] * _seccomp(libc)
     return layers
 
 
@@ -101,7 +107,7 @@ def landlock_version() -> int:
     return max(ctypes.CDLL(None, use_errno=True).syscall(LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1), 0)
 
 
-def _landlock(libc, folder: str, readable: list[str]) -> bool:
+def _landlock(libc, folder: str, readable: list[str], listable: list[str]) -> bool:
     version = landlock_version()
     if version == 0:
         return False
@@ -112,12 +118,13 @@ def _landlock(libc, folder: str, readable: list[str]) -> bool:
     if rules < 0:
         return False
     places = [(path, READ) for path in (*SYSTEM_READABLE, *readable)]
+    places += [(path, READ_DIR) for path in listable]
     places += [(path, READ_FILE | WRITE_FILE) for path in DEVICES]
     for path, allowed in [*places, (folder, OWN)]:
         _allow(libc, rules, path, allowed & access)
     done = libc.syscall(LANDLOCK_RESTRICT, rules, 0)
     os.close(rules)
-    return done == 0
+    return done == 0 and version >= 3
 
 
 def _allow(libc, rules: int, path: str, allowed: int) -> None:
@@ -137,15 +144,17 @@ REFUSED = {
     "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "pidfd_send_signal": (424, 424),
     "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "ptrace": (101, 117), "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271), "process_madvise": (440, 440), "kcmp": (312, 272), "setsid": (112, 157),
-    "setpgid": (109, 154), "socket": (41, 198), "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40),
-    "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "move_mount": (429, 429),
-    "open_tree": (428, 428), "fsopen": (430, 430), "mount_setattr": (442, 442), "bpf": (321, 280),
-    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "add_key": (248, 217), "request_key": (249, 218),
-    "keyctl": (250, 219), "io_uring_setup": (425, 425), "init_module": (175, 105), "finit_module": (313, 273),
-    "kexec_load": (246, 104), "reboot": (169, 142), "open_by_handle_at": (304, 265), "setpriority": (141, 140),
-    "ioprio_set": (251, 30), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
-    "sched_setparam": (142, 118), "sched_setattr": (314, 274), "shmget": (29, 194), "semget": (64, 190),
-    "msgget": (68, 186), "mq_open": (240, 180), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    "setpgid": (109, 154), "socket": (41, 198), "socketpair": (53, 199), "memfd_create": (319, 279),
+    "execve": (59, 221), "execveat": (322, 281), "truncate": (76, 45), "timer_create": (222, 107),
+    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
+    "chroot": (161, 51), "move_mount": (429, 429), "open_tree": (428, 428), "fsopen": (430, 430),
+    "mount_setattr": (442, 442), "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "io_uring_setup": (425, 425),
+    "init_module": (175, 105), "finit_module": (313, 273), "kexec_load": (246, 104), "reboot": (169, 142),
+    "open_by_handle_at": (304, 265), "setpriority": (141, 140), "ioprio_set": (251, 30),
+    "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119), "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274), "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
+    "migrate_pages": (256, 238), "move_pages": (279, 239),
     # Landlock does not cover the attributes of files outside the folder
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
     "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "setxattr": (188, 5), "lsetxattr": (189, 6),
@@ -153,11 +162,13 @@ REFUSED = {
     "utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88),
 }  # fmt: skip
 CLONE, CLONE3, FCNTL, PRLIMIT = (56, 220), (435, 435), (72, 25), (302, 261)
+PRCTL, IOCTL = (157, 167), (16, 29)
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, REFUSE, KILL, NO_SUCH_CALL = 0x7FFF0000, 0x00050001, 0x80000000, 0x00050026
 NUMBER, ARCHITECTURE, FIRST, SECOND = 0, 4, 16, 24  # offsets of the call's number and arguments
 CLONE_THREAD, SET_SIGNAL_RECEIVER = 0x10000, (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX
+SIGNAL_IOCTLS = (0x8901, 0x8902, 0x5452)  # FIOSETOWN, SIOCSPGRP, FIOASYNC
 
 
 def _program(column: int, architecture: int) -> list[tuple[int, int, int, int]]:
@@ -171,9 +182,15 @@ def _program(column: int, architecture: int) -> list[tuple[int, int, int, int]]:
     program += [(EQUAL, 0, 1, CLONE3[column]), (RETURN, 0, 0, NO_SUCH_CALL)]  # glibc then calls clone
     program += [(EQUAL, 0, 4, CLONE[column]), (LOAD, 0, 0, FIRST), (ANY_BIT, 0, 1, CLONE_THREAD), allow, refuse]
     program += [(EQUAL, 0, 4, PRLIMIT[column]), (LOAD, 0, 0, FIRST), (EQUAL, 0, 1, 0), allow, refuse]
-    program += [(EQUAL, 0, 1 + 2 * len(SET_SIGNAL_RECEIVER), FCNTL[column]), (LOAD, 0, 0, SECOND)]
-    for command in SET_SIGNAL_RECEIVER:
-        program += [(EQUAL, 0, 1, command), refuse]
+    for call, argument, values in (
+        (FCNTL, SECOND, SET_SIGNAL_RECEIVER),
+        (IOCTL, SECOND, SIGNAL_IOCTLS),
+        (PRCTL, FIRST, (SET_PDEATHSIG,)),
+    ):
+        program += [(EQUAL, 0, 2 + 2 * len(values), call[column]), (LOAD, 0, 0, argument)]
+        for value in values:
+            program += [(EQUAL, 0, 1, value), refuse]
+        program += [allow]
     return [*program, allow]
 
 

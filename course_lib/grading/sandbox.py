@@ -60,7 +60,8 @@ class Worker:
             os.chown(self.folder, lockdown.NOBODY, lockdown.NOBODY)
         try:
             self._start()
-            lock = dict(folder=str(self.folder), readable=readable, identity=identity, memory=limits.memory)
+            lock = dict(folder=str(self.folder), readable=readable, listable=_listable(), identity=identity)
+            lock |= dict(memory=limits.memory)
             lock |= dict(file_size=limits.file_size, seconds=int(limits.total + limits.start))
             reply, _ = self.ask("start", seconds=limits.start, lock=lock, preload=limits.preload)
             self.layers = tuple(layer for layer in reply["layers"] if isinstance(layer, str))
@@ -218,7 +219,24 @@ def _readable() -> list[str]:
     """What the worker may read: Python, the installed packages, and course_lib without what grades."""
     prefixes = (str(Path(prefix).resolve()) for prefix in (sys.prefix, sys.base_prefix) if prefix != "/usr")
     parts = (str(path) for path in sorted(PACKAGE.iterdir()) if path.name not in ("grading", "__pycache__"))
-    return list(dict.fromkeys([*prefixes, *_libraries(), *parts]))
+    places = dict.fromkeys([*prefixes, *_libraries(), *parts])
+    return [part for place in places for part in _without(Path(place), PACKAGE / "grading")]
+
+
+def _without(place: Path, hidden: Path) -> list[str]:
+    """`place`, or if `hidden` lies in it, all that lies in it but that: an installed course_lib is among libraries."""
+    if place == hidden:
+        return []
+    if not hidden.is_relative_to(place):
+        return [str(place)]
+    return [part for inside in sorted(place.iterdir()) for part in _without(inside.resolve(), hidden)]
+
+
+def _listable() -> list[str]:
+    """The folders that are not readable as a whole since course_lib.grading lies in them; import looks into them."""
+    roots = {Path(place) for place in (*_libraries(), sys.prefix, sys.base_prefix)}
+    inside = [folder for folder in PACKAGE.parents if any(folder.is_relative_to(root.resolve()) for root in roots)]
+    return [str(folder) for folder in (PACKAGE, *inside)]
 
 
 def _identity(needed: list[str], folder: Path) -> str:

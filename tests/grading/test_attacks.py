@@ -134,6 +134,18 @@ ATTACKS = {
         "class E(Exception):\n    def __str__(self): raise SystemExit\nraise E", 2, "cell 2 raised E",
     ),
     "an error of a megabyte": ("raise ValueError('\\x1b[2J' + 'x' * 2**20)", 2, "cell 2 raised ValueError"),
+    "a pair of sockets": ("import socket; socket.socketpair()", 2, "cell 2 raised PermissionError"),
+    "memory that is a file": ("import os; os.memfd_create('x')", 2, "cell 2 raised PermissionError"),
+    "empties a file outside": ("import os; os.truncate({outside!r}, 0)", 2, "cell 2 raised PermissionError"),
+    "a signal from a pipe": (
+        "import fcntl, os, struct\nread, write = os.pipe()\nfcntl.ioctl(read, 0x8901, struct.pack('i', os.getppid()))",
+        2, "cell 2 raised PermissionError",
+    ),
+    "wants to outlive the grader": (
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nif libc.prctl(1, 0, 0, 0, 0) == 0: prize = 3\n"
+        "else: raise PermissionError",
+        2, "cell 2 raised PermissionError",
+    ),
     "no Python": ("this is no Python", 2, "cell 2 raised SyntaxError"),
     "magics": ("%pip install torch\n!rm -rf /\n", 2, "^$"),
 }  # fmt: skip

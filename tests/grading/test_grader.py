@@ -52,7 +52,7 @@ def log_likelihood(images, decoded, std):
     import os
     os._exit(0)
 
-gap = "They are the distance of the posterior from the prior."
+gap = {"from": "q(z|x)", "to": "p(z)", "change": "falls by 2"}
 """
 MESSAGES = {
     "02.1": "the ½ in front is missing",
@@ -126,6 +126,27 @@ def test_hidden_checks(solved, notebook, tmp_path):
     (tmp_path / "02_odd.py").write_text((HIDDEN / "02_vae.py").read_text().replace('find("02.1")', 'find("02.1h")'))
     with pytest.raises(ValueError, match="exercise: got '02.1h'; allowed are 02.1"):
         registry.hidden_checks(tmp_path, "02")
+
+
+@pytest.mark.parametrize("header", ["%%time", "%%capture out"])
+def test_what_stands_below_a_magic_that_only_watches_counts(header, notebook, plain, quick):
+    assert grade(notebook(f"{header}\na = 1", "%%html\n<b>a = 2</b>", "b = 2"), plain, quick).points == 2
+
+
+def test_an_installed_grader_hides_its_references(tmp_path, notebook):
+    """Installed, course_lib lies among the libraries, which the worker may read: all but what grades."""
+    folder = tmp_path / "site-packages"
+    build_wheel.install(build_wheel.build(tmp_path), folder)
+    cheat = notebook(
+        "import sys\ncheck = sys.modules.pop('course_lib.grading').check\nimport course_lib.losses",
+        "import course_lib.grading.chapters.chapter_02 as stolen\n"
+        "for each in stolen.EXERCISES:\n    check(each.id, getattr(each, 'reference', None))",
+        "import course_lib.metrics, sklearn\nbeta_of_the_sum = 64",
+    )
+    command = [sys.executable, "-m", "course_lib", "grade", str(cheat), "--json"]
+    done = subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(folder)}, capture_output=True)
+    report = json.loads(done.stdout)
+    assert report["points"] == 2 and "cell 2 raised" in " ".join(report["notes"]), report
 
 
 def test_hidden_checks_are_not_in_the_wheel(tmp_path):

@@ -223,7 +223,7 @@ def _gaussian(images, decoded, *, scale, constant):
 LIKELIHOOD_WRONG = (
     Wrong(
         lambda x, y, s: _gaussian(x, y, scale=1 / (2 * s * s), constant=0),
-        "the constant is missing: without ½ log(2πσ²) for each pixel it is no density, and its σ cannot be learnt.",
+        "the constant is missing: without ½ log(2πs²) for each pixel it is no density, and its s cannot be learnt.",
     ),
     Wrong(
         lambda x, y, s: -_gaussian(x, y, scale=1 / (2 * s * s), constant=0.5 * LOG_TWO_PI + math.log(s)),
@@ -235,7 +235,7 @@ LIKELIHOOD_WRONG = (
     ),
     Wrong(
         lambda x, y, s: _gaussian(x, y, scale=1 / (2 * s), constant=0.5 * LOG_TWO_PI + math.log(s)),
-        "the squared error was divided by σ: it is divided by the variance, σ².",
+        "the squared error was divided by s: it is divided by the variance, s².",
     ),
     Wrong(
         lambda x, y, s: _gaussian(x, y, scale=1 / (2 * s * s), constant=LOG_TWO_PI + 2 * math.log(s)),

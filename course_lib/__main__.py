@@ -21,8 +21,9 @@ def parser(commands) -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run a subcommand and return its exit status."""
     from course_lib.grading import command as grading
+    from course_lib.replication import command as replication
 
-    found = parser([grading.add_to])
+    found = parser([grading.add_to, replication.add_to])
     chosen = found.parse_args(arguments)
     if not hasattr(chosen, "run"):
         found.print_help()

@@ -1,0 +1,136 @@
+"""Running what is missing: over processes, within a budget, so that nothing finished is lost."""
+
+import signal
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from tqdm.auto import tqdm
+
+from course_lib.arguments import check_integers, check_numbers
+from course_lib.replication.runs import Run, attempt, chosen_device
+from course_lib.replication.store import Store
+from course_lib.training.progress import is_quiet
+
+
+@dataclass
+class Outcome:
+    """What came of the runs that were missing.
+
+    done : ids of the runs whose results were added. failed : id → what went wrong.
+    left : ids of the runs that are still without a result; those that failed, that the budget did not allow, or that
+        another process is at.
+    out_of_time : whether the budget was spent first.
+    """
+
+    done: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+    out_of_time: bool = False
+
+
+def run_missing(
+    runs: Iterable[Run], store: Store, *, budget: float | None = None, device: str = "auto", workers: int = 1
+) -> Outcome:
+    """Run, in their order, those of the runs that have no result yet.
+
+    budget : seconds after which no run goes on; what is then unfinished is left, to be run the next time.
+    device : of trainings, "auto", "cpu" or "cuda". workers : processes, each with one run at a time.
+
+    A run that fails does not stop the others. Several programs may run on one store: each run is one process's alone.
+    """
+    deadline = None if budget is None else time.monotonic() + check_numbers(0, budget=budget)[0]
+    check_integers(1, workers=workers)
+    chosen_device(device)
+    known = store.results()
+    waiting = [run for run in runs if run.id not in known]
+    outcome = Outcome()
+    with tqdm(total=len(waiting), unit="run", disable=is_quiet()) as bar, _Pool(store.path, device) as pool:
+        todo = iter(waiting)
+        for _ in range(min(workers, len(waiting))):
+            pool.start(next(todo, None))
+        while pool.busy:
+            finished = pool.finished(deadline)
+            outcome.out_of_time = not finished
+            if not finished:
+                break
+            for run, added, error in finished:
+                if error:
+                    outcome.failed[run.id] = error
+                elif added:
+                    outcome.done.append(run.id)
+                bar.update()
+                pool.start(next(todo, None))
+    known = store.results()
+    outcome.left = [run.id for run in waiting if run.id not in known]
+    return outcome
+
+
+class _Pool:
+    """Processes that are handed one run at a time, and do not outlive their parent by more than that run."""
+
+    def __init__(self, path: Path, device: str):
+        self._context, self._arguments = get_context("spawn"), (path, device)
+        self._idle: list[tuple[Connection, object]] = []
+        self.busy: dict[Connection, tuple[object, Run]] = {}
+
+    def __enter__(self) -> "_Pool":
+        return self
+
+    def __exit__(self, *_) -> None:
+        processes = [process for _, process in self._idle] + [process for process, _ in self.busy.values()]
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join()
+
+    def start(self, run: Run | None) -> None:
+        if run is None:
+            return
+        connection, process = self._idle.pop() if self._idle else self._new()
+        self.busy[connection] = (process, run)
+        with suppress(ConnectionError):  # a process that has died meanwhile is found out by `finished`
+            connection.send(run)
+
+    def finished(self, deadline: float | None) -> list[tuple[Run, bool, str]]:
+        """Wait for a run to end; of each that did: the run, whether a result was added, and what went wrong.
+
+        Nothing at the deadline.
+        """
+        seconds = None if deadline is None else max(deadline - time.monotonic(), 0)
+        ended = []
+        for connection in wait([*self.busy], seconds):
+            process, run = self.busy.pop(connection)
+            try:
+                added, error = connection.recv()
+                self._idle.append((connection, process))
+            except (EOFError, ConnectionError):
+                process.join()
+                added, error = False, f"the process was ended from outside (exit code {process.exitcode})"
+            ended.append((run, added, error))
+        return ended
+
+    def _new(self) -> tuple[Connection, object]:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(theirs, *self._arguments), daemon=True)
+        process.start()
+        theirs.close()  # so that the pipe ends when the process does
+        return ours, process
+
+
+def _work(connection: Connection, path: Path, device: str) -> None:
+    """Run what comes until the parent is gone; the parent alone hears Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    store = Store(path)
+    with suppress(EOFError, ConnectionError):
+        while True:
+            run = connection.recv()
+            try:
+                answer = attempt(store, run, device), ""
+            except Exception as error:  # whatever a measurement raises is a line of the report, not the end
+                answer = False, f"{type(error).__name__}: {error}"
+            connection.send(answer)

@@ -1,0 +1,66 @@
+"""A store that is fresh, and measurements that cost nothing, in a module that worker processes can import."""
+
+import sys
+
+import pytest
+
+from course_lib.replication import Store
+
+CHEAP = '''
+import pathlib, time
+
+def draw(context, scale=1.0, seconds=0.0):
+    time.sleep(seconds)
+    return {"value": scale * context.generator.initial_seed(), "yes": True}
+
+def note(context, log, seconds=0.0):
+    """Writes down that it ran, so that a test can count."""
+    time.sleep(seconds)
+    with pathlib.Path(log).open("a") as file:
+        file.write(f"{context.seed}\\n")
+    return {"value": context.seed}
+
+def interrupted(context):
+    """Goes on from where it was: fails once, leaving a checkpoint."""
+    if not context.scratch.exists():
+        context.scratch.mkdir(parents=True)
+        raise RuntimeError("stopped half-way")
+    return {"value": context.seed}
+
+def broken(context):
+    raise ValueError("nothing to see")
+
+def undefined(context):
+    return {"value": float("nan")}
+
+def gone(context):
+    import os
+    os._exit(7)
+'''
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "results.jsonl")
+
+
+@pytest.fixture
+def cheap(tmp_path, monkeypatch):
+    """The folder of the module `cheap_measurements`, which this process and its workers can import."""
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    (folder / "cheap_measurements.py").write_text(CHEAP, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    yield folder
+    sys.modules.pop("cheap_measurements", None)
+
+
+@pytest.fixture
+def result():
+    """(id, **changes) → a result."""
+
+    def make(name="a", **changes):
+        return {"id": name, "config_hash": "0", "scale": "full", "seed": 0, "metrics": {"value": 0.1 + 0.2}} | changes
+
+    return make

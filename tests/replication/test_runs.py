@@ -1,0 +1,239 @@
+"""Runs: what makes one the same, in which order they come, and what budgets, kills and failures leave behind."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+
+from course_lib.replication import Run, load_claims
+from course_lib.replication.claims import Claim, Expectation
+from course_lib.replication.command import seconds
+from course_lib.replication.parts import Part
+from course_lib.replication.plans import PLANS, deviations_of, queue, runs_of
+from course_lib.replication.runs import attempt, execute, measurement_of
+from course_lib.replication.store import RESULTS, Store
+from course_lib.replication.workers import run_missing
+
+CLAIMS = {claim.id: claim for claim in load_claims()}
+DRAW = "cheap_measurements:draw"
+
+
+def claim(name="isa/a", **changes):
+    expects = Expectation("direction", order=("value > 0",))
+    fields = dict(paper="isa", locator="", title="", statement="", kind="trained", chapter="", scale="quick")
+    return Claim(id=name, **fields | dict(expects=expects, importance=1) | changes)
+
+
+# ---- what a run is
+
+
+def test_the_configuration_is_in_the_hash_and_the_seed_in_the_id():
+    run = Run(DRAW, {"a": 1, "b": 2}, seed=3)
+    assert run.config_hash == Run(DRAW, {"b": 2, "a": 1}, seed=4).config_hash
+    others = [Run(DRAW, {"a": 1, "b": 3}), Run("x:y", {"a": 1, "b": 2}), replace(run, scale="quick")]
+    assert len({run.config_hash, *(other.config_hash for other in others)}) == 4
+    assert run.id == f"{DRAW}/full/{run.config_hash}/3"
+
+
+@pytest.mark.parametrize("wrong", [{"seed": 0.5}, {"seed": -1}, {"scale": "small"}])
+def test_a_run_has_an_integer_seed_and_a_scale(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Run(DRAW, **wrong)
+
+
+def test_a_result_says_what_it_takes_to_repeat_it(cheap):
+    run = Run(DRAW, {"scale": 0.1}, seed=3)
+    found = execute(run)
+    assert json.loads(json.dumps(found)) == found
+    assert found["metrics"] == {"value": 0.1 * 3, "yes": True}
+    assert (found["id"], found["config_hash"], found["seed"], found["scale"]) == (run.id, run.config_hash, 3, "full")
+    assert found["settings"] == {"scale": 0.1} and found["seconds"] >= 0 and found["device"]["threads"] == 1
+    assert found["versions"]["torch"] == torch.__version__ and "commit" in found
+
+
+def test_measuring_leaves_the_number_of_threads_alone(cheap):
+    threads = torch.get_num_threads()
+    execute(Run(DRAW))
+    assert torch.get_num_threads() == threads
+
+
+# ---- which runs, in which order
+
+
+def test_every_plan_is_of_a_claim_and_every_measurement_exists():
+    for name, parts in PLANS.items():
+        assert name in CLAIMS and parts
+        assert all(callable(measurement_of(part.measurement)) for part in parts)
+
+
+def test_every_exact_claim_has_a_plan():
+    assert [name for name, each in CLAIMS.items() if each.kind == "exact" and name not in PLANS] == []
+
+
+def test_the_important_come_first_and_what_is_shared_once():
+    plans = {"isa/a": (Part("m:a"), Part("m:b")), "isa/b": (Part("m:c"), Part("m:b", name="x/{}"))}
+    runs = queue([claim("isa/a", importance=2), claim("isa/b", importance=1)], "quick", plans)
+    assert [run.measurement for run in runs] == ["m:c", "m:b", "m:a"]
+
+
+def test_seeds_come_round_by_round():
+    plans = {"isa/a": (Part("m:a", seeds=2), Part("m:b", seeds=3))}
+    runs = runs_of(claim(), "quick", plans)
+    assert [(run.measurement, run.seed) for run in runs] == [("m:a", 0), ("m:b", 0), ("m:a", 1), ("m:b", 1), ("m:b", 2)]
+
+
+def test_quick_and_full_are_different_runs_and_what_needs_no_training_is_the_same():
+    plans = {"isa/a": (Part("m:a", scale="quick"), Part("m:a", scale="full"), Part("m:b"))}
+    quick, full = (set(runs_of(claim(), scale, plans)) for scale in ("quick", "full"))
+    assert {run.scale for run in quick if run.measurement == "m:a"} == {"quick"}
+    assert quick & full == {Run("m:b")} and len(quick) == len(full) == 2
+
+
+def test_deviations_are_found_and_told():
+    part = Part("m:a", {"steps": 100, "beta": 4, "batch": 64}, deviations=("on a smaller grid",))
+    asked = claim(settings={"steps": 57_600, "beta": [1, 4], "batch": 64, "optimiser": "Adam"})
+    assert deviations_of(asked, part) == ("steps: 100 in place of 57600", "on a smaller grid")
+
+
+# ---- running them
+
+
+def test_what_is_done_is_not_done_again(cheap, store, tmp_path):
+    log = tmp_path / "log"
+    runs = [Run("cheap_measurements:note", {"log": str(log)}, seed) for seed in range(4)]
+    attempt(store, runs[1])
+    outcome = run_missing(runs, store, workers=2)
+    assert sorted(outcome.done) == sorted(run.id for run in runs if run.seed != 1) and not outcome.left
+    again = run_missing(runs, store)
+    assert not again.done and not again.failed and not again.out_of_time
+    assert sorted(log.read_text().split()) == ["0", "1", "2", "3"]
+
+
+def test_a_failure_stops_nothing_and_is_told(cheap, store):
+    names = ["cheap_measurements:broken", "cheap_measurements:undefined", "cheap_measurements:gone", DRAW]
+    runs = [Run(name) for name in names]
+    outcome = run_missing(runs, store)
+    assert outcome.done == [runs[3].id] and outcome.left == [run.id for run in runs[:3]]
+    assert "nothing to see" in outcome.failed[runs[0].id] and "ValueError" in outcome.failed[runs[1].id]
+    assert "exit code 7" in outcome.failed[runs[2].id]
+    assert [*store.results()] == [runs[3].id]
+
+
+def test_a_budget_is_kept(cheap, store):
+    runs = [Run(DRAW, {"seconds": 0}), Run(DRAW, {"seconds": 600})]
+    started = time.monotonic()
+    outcome = run_missing(runs, store, budget=20)
+    assert time.monotonic() - started < 30 and outcome.out_of_time
+    assert outcome.done == [runs[0].id] and outcome.left == [runs[1].id]
+    with store.claimed(runs[1].id) as mine:
+        assert mine, "the process that was at it is gone"
+
+
+def test_no_budget_at_all(cheap, store):
+    outcome = run_missing([Run(DRAW)], store, budget=0)
+    assert outcome.out_of_time and outcome.left == [Run(DRAW).id]
+
+
+def test_a_run_that_another_process_is_at_is_left_to_it(cheap, store):
+    with store.claimed(Run(DRAW).id):
+        outcome = run_missing([Run(DRAW), Run(DRAW, seed=1)], store)
+    assert outcome.done == [Run(DRAW, seed=1).id] and outcome.left == [Run(DRAW).id] and not outcome.failed
+
+
+def test_scratch_outlives_a_failure_and_is_removed_with_success(cheap, store):
+    run = Run("cheap_measurements:interrupted")
+    with pytest.raises(RuntimeError):
+        attempt(store, run)
+    assert store.scratch(run.id).is_dir()
+    assert attempt(store, run) and not store.scratch(run.id).exists()
+
+
+PROGRAM = """
+import sys
+from course_lib.replication import Run, Store
+from course_lib.replication.workers import run_missing
+if __name__ == "__main__":
+    runs = [Run("cheap_measurements:note", {"log": sys.argv[2], "seconds": 0.05}, seed) for seed in range(40)]
+    print("ready", flush=True)
+    run_missing(runs, Store(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.stress)])
+def test_kills_lose_no_finished_run(cheap, store, tmp_path, times):
+    """The worker notices that its parent is gone; what it was at is either stored or run again, and counted once."""
+    program, log = tmp_path / "program.py", tmp_path / "log"
+    program.write_text(PROGRAM, encoding="utf-8")
+    moments, seen = random.Random(times), set()
+    for _ in range(times):
+        running = subprocess.Popen([sys.executable, program, store.path, log], stdout=subprocess.PIPE)
+        assert running.stdout.readline() == b"ready\n"
+        time.sleep(moments.uniform(2, 4.5))
+        running.kill()
+        running.communicate()
+        found = store.results()
+        assert seen <= set(found)
+        seen = set(found)
+    subprocess.run([sys.executable, program, store.path, log], check=True)
+    assert sorted(result["seed"] for result in store.results().values()) == [*range(40)]
+    assert store.path.read_bytes().count(b"\n") == 40
+
+
+# ---- the results that the course comes with
+
+
+@pytest.mark.parametrize("name", ["distances/table-5.2", "distances/figure-4.3", "assumptions/theorem-1"])
+def test_a_deleted_result_comes_back_bit_for_bit(tmp_path, name):
+    (run,) = runs_of(CLAIMS[name], "full")
+    lines = RESULTS.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line)["id"] != run.id]
+    assert len(kept) == len(lines) - 1
+    store = Store(tmp_path / "results.jsonl")
+    store.path.write_text("".join(kept), encoding="utf-8")
+    assert attempt(store, run)
+    before, after = (place.results()[run.id]["metrics"] for place in (Store(RESULTS), store))
+    assert json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
+
+
+def test_no_stored_result_is_of_another_plan():
+    planned = {run.id for each in CLAIMS.values() for scale in ("quick", "full") for run in runs_of(each, scale)}
+    assert set(Store(RESULTS).results()) <= planned
+
+
+# ---- the command
+
+
+@pytest.mark.parametrize(("text", "expected"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400)])
+def test_budgets_are_read(text, expected):
+    assert seconds(text) == expected
+
+
+def command(*arguments):
+    done = [sys.executable, "-m", "course_lib", "replicate", *map(str, arguments)]
+    return subprocess.run(done, capture_output=True, text=True)
+
+
+def test_the_command_runs_and_lists(store):
+    done = command("distances/table-5.2", "distances/figure-3.8", "--store", store.path)
+    assert done.returncode == 0 and done.stdout.count("  match ") == 2 and "2 runs added" in done.stdout
+    listed = command("--list", "--store", store.path)
+    assert f"2 match, 0 direction, 0 fail, {len(CLAIMS) - 2 - 19} not run, 19 out of reach" in listed.stdout
+    assert all(name in listed.stdout for name in CLAIMS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["distances/table-9"], "claim: got 'distances/table-9'; allowed are ids such as"),
+        (["distances/table-5.2", "--workers", "0"], "workers: got 0"),
+        (["--budget", "soon"], "allowed are times such as 90s"),
+    ],
+)
+def test_arguments_that_make_no_sense(store, arguments, message):
+    done = command(*arguments, "--store", store.path)
+    assert done.returncode == 2 and message in done.stderr

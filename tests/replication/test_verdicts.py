@@ -1,0 +1,256 @@
+"""Verdicts: cases worked by hand, planted numbers that change them, and the coverage of the intervals."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from course_lib.replication import load_claims
+from course_lib.replication.claims import Claim, Expectation, Number
+from course_lib.replication.inference import p_larger, prediction_interval
+from course_lib.replication.parts import Part
+from course_lib.replication.plans import runs_of
+from course_lib.replication.store import RESULTS, Store
+from course_lib.replication.verdicts import verdict_of
+
+CLAIMS = {claim.id: claim for claim in load_claims()}
+FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)  # mean 3, s = √2.5; t(.975, 4) = 2.776445; t(.95, 4) = 2.131847
+
+
+def claim(kind="trained", match="value", value="3.0", of=None, tolerance=0.05, order=(), holds=(), **changes):
+    numbers = (Number("mig", value, of=of, tolerance=tolerance),) if match == "value" else ()
+    fields = dict(paper="isa", locator="", title="", statement="", chapter="", scale="quick", importance=1)
+    return Claim(
+        id="isa/a", kind=kind, expects=Expectation(match, None, order, holds), numbers=numbers, **fields | changes
+    )
+
+
+def judge(asked, seeds, scale="quick", part_scale="quick", **part):
+    """The verdict when seed i has measured seeds[i], a dict of metrics."""
+    part = Part("m:a", part.pop("settings", {}), seeds=max(len(seeds), 5), scale=part_scale, **part)
+    plans = {"isa/a": (part,)}
+    results = {run.id: {"metrics": metrics} for run, metrics in zip(part.runs(), seeds, strict=False)}
+    return verdict_of(asked, results, scale, plans)
+
+
+def migs(*values, **others):
+    return [{"mig": value, **{name: other[i] for name, other in others.items()}} for i, value in enumerate(values)]
+
+
+def with_control(values, control):
+    return [{"mig": value, "control/untrained/mig": control} for value in values]
+
+
+# ---- intervals and tests
+
+
+def test_the_interval_by_hand():
+    """3 ± 2.776445 · √2.5 · √(1 + 1/5) = 3 ± 4.80895; against a mean of 5 runs √(2/5) gives ± 2.77645."""
+    assert prediction_interval(FIVE) == pytest.approx((3 - 4.808946, 3 + 4.808946), abs=1e-5)
+    assert prediction_interval(FIVE, of=5) == pytest.approx((3 - 2.776445, 3 + 2.776445), abs=1e-5)
+
+
+@pytest.mark.parametrize(("n", "of"), [(5, 1), (5, 10), (2, 1), (12, 3)])
+def test_the_interval_covers_95_per_cent(n, of):
+    draws = np.random.default_rng(n * of)
+    times, ours, theirs = 20_000, draws.normal(7, 3, (20_000, n)), draws.normal(7, 3, (20_000, of)).mean(1)
+    inside = [low <= theirs[i] <= high for i, (low, high) in enumerate(prediction_interval(row, of) for row in ours)]
+    assert abs(np.mean(inside) - 0.95) < 3 * (0.95 * 0.05 / times) ** 0.5
+
+
+def test_one_value_has_no_interval():
+    with pytest.raises(ValueError, match="values: got 1"):
+        prediction_interval([3.0])
+
+
+def test_the_test_by_hand():
+    """Against 1.5: (3 − 1.5)/√(2.5/5) = 2.1213, just short of t(.95, 4) = 2.1318; against 1.4: 2.2627, beyond it."""
+    assert p_larger(FIVE, 1.5) == pytest.approx(0.05, abs=1e-3) and p_larger(FIVE, 1.5) > 0.05 > p_larger(FIVE, 1.4)
+    assert p_larger(1.5, FIVE) == pytest.approx(1 - p_larger(FIVE, 1.5))
+    # Welch on two samples of variance ½ each: (5 − 3)/1 = 2 with (1)²/(¼/4 + ¼/4) = 8 degrees; t.sf(2, 8) = .04026
+    assert p_larger([value + 2 for value in FIVE], FIVE) == pytest.approx(0.040258, abs=1e-6)
+
+
+@pytest.mark.parametrize(("first", "second", "p"), [((2, 2), 1, 0), ((1, 1), 1, 1), ((1, 1), (2, 2), 1)])
+def test_samples_without_spread_decide(first, second, p):
+    assert p_larger(first, second) == p
+
+
+def test_the_test_errs_in_5_per_cent():
+    draws = np.random.default_rng(0)
+    found = [p_larger(first, second) <= 0.05 for first, second in draws.normal(0, 1, (10_000, 2, 5))]
+    assert abs(np.mean(found) - 0.05) < 0.007
+
+
+# ---- exact
+
+
+@pytest.mark.parametrize(
+    ("value", "tolerance", "ours", "expected"),
+    [
+        ("0.58", 0.005, 0.5849, "match"),
+        ("0.58", 0.005, 0.585, "match"),
+        ("0.5", 0.05, 0.55, "match"),
+        ("0.58", 0.005, 0.5851, "fail"),
+        ("0.58", 0.005, 0.5749, "fail"),
+        ("0.015625", 1e-15, 0.015625 + 2e-15, "fail"),
+        ("0.015625", 1e-15, 0.015625 + 5e-16, "match"),
+    ],
+)
+def test_exact_numbers(value, tolerance, ours, expected):
+    found = judge(claim("exact", value=value, tolerance=tolerance), migs(ours), part_scale=None)
+    assert found.verdict == expected
+    (number,) = found.numbers
+    assert (number.printed, number.ours, number.agrees) == (value, ours, expected == "match")
+
+
+def test_exact_numbers_with_an_order():
+    asked = claim("exact", order=("mig > low > 1",))
+    assert judge(asked, migs(3.0, low=[2.0]), part_scale=None).verdict == "match"
+    near = judge(asked, migs(3.2, low=[2.0]), part_scale=None)
+    assert near.verdict == "direction" and near.why == "mig is 3.2 in place of 3.0"
+    assert judge(asked, migs(3.0, low=[3.0]), part_scale=None).verdict == "fail"
+    broken = judge(asked, migs(3.0, low=[0.5]), part_scale=None)
+    assert broken.verdict == "fail" and [step.holds for step in broken.orders] == [True, False]
+
+
+def test_answers():
+    asked = claim("theory", match="structure", holds=("yes", "too"))
+    assert judge(asked, [{"yes": True, "too": True}], part_scale=None).verdict == "match"
+    found = judge(asked, [{"yes": True, "too": False}], part_scale=None)
+    assert (
+        found.verdict == "fail" and found.why == "too does not hold" and found.holds == (("yes", True), ("too", False))
+    )
+
+
+def test_numbers_are_settings_unless_the_match_is_by_value():
+    asked = replace(claim(match="structure", kind="theory", holds=("yes",)), numbers=(Number("beta", "5"),))
+    found = judge(asked, [{"yes": True}], part_scale=None)
+    assert found.verdict == "match" and found.numbers == ()
+
+
+# ---- trained
+
+
+def test_a_number_from_seeds_by_hand():
+    """The interval is 3 ± 4.809 and 9.618 wide: a control at 13 is far enough, one at 12 is not."""
+    assert judge(claim(value="7.8"), with_control(FIVE, 13.0)).verdict == "match"
+    outside = judge(claim(value="7.9"), with_control(FIVE, 13.0))
+    assert outside.verdict == "fail" and "outside -1.809 to 7.809" in outside.why
+    assert judge(claim(value="-1.8"), with_control(FIVE, 13.0)).verdict == "match"
+    vague = judge(claim(value="3.0"), with_control(FIVE, 12.0))
+    assert vague.verdict == "fail" and "as wide as the gap to the control, 9" in vague.why
+    (number,) = vague.numbers
+    assert number.values == FIVE and number.control == 12 and (vague.n, vague.seeds) == (5, (0, 1, 2, 3, 4))
+
+
+def test_a_mean_of_runs_has_a_narrower_interval():
+    """3 ± 2.776 against a mean of 5."""
+    assert judge(claim(value="5.7", of=5), with_control(FIVE, 13.0)).verdict == "match"
+    assert judge(claim(value="5.8", of=5), with_control(FIVE, 13.0)).verdict == "fail"
+
+
+def test_a_match_needs_five_seeds_and_a_control():
+    four = with_control(FIVE[:4], 99.0)
+    assert judge(claim(), four).verdict == "not run", "it may yet become a match"
+    found = judge(claim(order=("mig > 1",)), with_control([3.0, 3.1, 2.9, 3.0], 99.0))
+    assert found.verdict == "direction" and "4 of the 5 seeds" in found.why
+    found = judge(claim(), migs(*FIVE))
+    assert found.verdict == "fail" and found.why == "mig has no control"
+
+
+def test_the_control_that_comes_nearest_counts():
+    seeds = [{"mig": 3.0, "control/untrained/mig": 0.0, "control/shuffled/mig": 2.5} for _ in FIVE]
+    assert judge(claim(), seeds).numbers[0].control == 2.5
+
+
+@pytest.mark.parametrize(("low", "expected"), [(1.4, "match"), (1.5, "fail")])
+def test_a_direction_from_seeds_by_hand(low, expected):
+    found = judge(claim(match="direction", order=(f"mig > {low}",)), migs(*FIVE))
+    assert found.verdict == expected and found.orders[0].p == pytest.approx(0.05, abs=0.01)
+
+
+def test_a_number_that_differs_in_an_order_that_holds_is_a_direction():
+    assert judge(claim(value="99.0", order=("mig > 1",)), with_control(FIVE, 50.0)).verdict == "direction"
+
+
+def test_an_answer_has_to_hold_for_every_seed():
+    asked = claim(match="structure", holds=("yes",))
+    assert judge(asked, [{"yes": seed != 3} for seed in range(5)]).verdict == "fail"
+
+
+# ---- what is not there
+
+
+def test_one_seed_is_not_a_run_of_a_training():
+    found = judge(claim(), with_control(FIVE[:1], 9.0))
+    assert (found.verdict, found.missing, found.why) == ("not run", 4, "4 of 5 runs are missing")
+
+
+def test_nothing_at_all():
+    assert judge(claim("exact"), []).verdict == "not run"
+    assert verdict_of(claim(), {}, "quick", {}).why == "nothing measures it yet"
+    assert "mig" in judge(claim("exact"), [{"other": 1.0}] * 5, part_scale=None).why
+
+
+def test_out_of_reach():
+    found = judge(claim("out-of-reach", reason="CelebA is not to be had"), migs(*FIVE))
+    assert (found.verdict, found.why) == ("out of reach", "CelebA is not to be had")
+
+
+def test_quick_and_full_never_mix():
+    parts = (Part("m:a", seeds=5, scale="quick"), Part("m:a", seeds=5, scale="full"))
+    quick, full = ([*part.runs()] for part in parts)
+    results = {run.id: {"metrics": {"mig": 3.0}} for run in [*quick[:3], *full[3:]]}
+    asked = claim(match="direction", order=("mig > 1",))
+    assert verdict_of(asked, results, "quick", {"isa/a": parts}).seeds == (0, 1, 2)
+    assert verdict_of(asked, results, "full", {"isa/a": parts}).seeds == (3, 4)
+
+
+def test_a_part_renames_what_it_measures_and_its_controls():
+    asked = claim(order=("mig > mig/other",))
+    parts = (Part("m:a", seeds=5, scale="quick"), Part("m:b", seeds=5, scale="quick", name="{}/other"))
+    results = {run.id: {"metrics": {"mig": 3.0, "control/untrained/mig": 1.0}} for run in parts[0].runs()}
+    results |= {run.id: {"metrics": {"mig": 2.0, "control/untrained/mig": 9.0}} for run in parts[1].runs()}
+    found = verdict_of(asked, results, "quick", {"isa/a": parts})
+    assert found.verdict == "match" and found.numbers[0].control == 1.0
+
+
+def test_deviations_come_along():
+    found = judge(claim(settings={"steps": 10}), with_control(FIVE, 50.0), settings={"steps": 5})
+    assert found.deviations == ("steps: 5 in place of 10",)
+
+
+# ---- the results that the course comes with
+
+
+def test_a_planted_number_changes_the_verdict(tmp_path):
+    """In a copy of the course's results, one digit of Table 4.2: the verdict is computed from what is there."""
+    asked = CLAIMS["distances/table-4.2"]
+    run = runs_of(asked, "full")[0]
+    assert verdict_of(asked, Store(RESULTS).results()).verdict == "match"
+    lines = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if line["id"] == run.id:
+            line["metrics"]["mse/spacing-8/rank"] += 0.1
+    planted = Store(tmp_path / "planted.jsonl")
+    planted.path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found = verdict_of(asked, planted.results())
+    assert found.verdict == "direction" and "mse/spacing-8/rank" in found.why
+
+
+TARGETS = """a.2-xysquares a.2-xyobject a.2-dsprites 3.1-xysquares 3.1-dsprites 4.1-dsprites 4.2 6.1""".split()
+
+
+@pytest.mark.parametrize("name", [f"distances/table-{table}" for table in TARGETS])
+def test_exact_targets_match(name):
+    found = verdict_of(CLAIMS[name], Store(RESULTS).results())
+    assert found.verdict == "match", found.why
+
+
+@pytest.mark.parametrize(
+    "name", ["distances/figure-4.3", "assumptions/theorem-1", "assumptions/theorem-1-matrix", "factorvae/section-4"]
+)
+def test_exact_constructions_match(name):
+    assert verdict_of(CLAIMS[name], Store(RESULTS).results()).verdict == "match"

@@ -33,8 +33,10 @@ def irs(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, quantile
     r"""How little does a latent move when all factors but its own change? From 0 to 1; higher is better.
 
     .. math:: R_{jk} = 1 - \frac{1}{m_j} \cdot \frac{1}{f_k} \sum_{v}
-        Q_q \big\{ |z_j - E[z_j \mid v_k = v]| : v_k = v \big\}, \quad m_j = \max |z_j - E[z_j]|, \qquad
-        \frac{\sum_j m_j \max(0, \max_k R_{jk})}{\sum_j m_j}
+        Q_q \big\{ |z_j - E[z_j \mid v_k = v]| : v_k = v \big\}
+
+    .. math:: m_j = \max |z_j - E[z_j]|, \qquad
+        \text{IRS} = \frac{\sum_j m_j \max(0, \max_k R_{jk})}{\sum_j m_j}
 
     Fix factor k at each of its f_k values v in turn, and look how far the other factors still move latent j from where
     it is on average: the quantile Q_q at q = `quantile`, in the place of the source's maximum, over all points with

@@ -61,8 +61,7 @@ class Worker:
         try:
             self._start()
             lock = dict(folder=str(self.folder), readable=readable, listable=_listable(), identity=identity)
-            lock |= dict(memory=limits.memory)
-            lock |= dict(file_size=limits.file_size, seconds=int(limits.total + limits.start))
+            lock |= dict(memory=limits.memory, file_size=limits.file_size, seconds=int(limits.total + limits.start))
             reply, _ = self.ask("start", seconds=limits.start, lock=lock, preload=limits.preload)
             self.layers = tuple(layer for layer in reply["layers"] if isinstance(layer, str))
         except (Lost, Refused) as error:

@@ -13,9 +13,7 @@ from course_lib.metrics._samples import Samples
 LEVELS = 256
 COARSENESS = 0.02
 SLOW = 10.0  # estimated processor seconds from which starting processes pays
-PROCESSES = (
-    3  # at most, unless told otherwise: each takes a quarter of a gigabyte, and the longest factor decides anyway
-)
+PROCESSES = 3  # at most, unless told otherwise: each takes a quarter of a gigabyte
 
 
 class TreeFits(NamedTuple):

@@ -71,9 +71,8 @@ def misjudged_triplets(context: Context, num_triplets: int) -> dict:
     gaps = [(space.factors(anchor) - space.factors(other)).abs() for other in (first, second)]
     found = {}
     for name, dtype in (("misjudged", torch.float64), ("misjudged/single", torch.float32)):
-        sums = [
-            sum((gap.to(dtype) / 7).unbind(1)) for gap in gaps
-        ]  # one after the other: rounding depends on the order
+        # one after the other, for rounding depends on the order
+        sums = [sum((gap.to(dtype) / 7).unbind(1)) for gap in gaps]
         found[name] = 100 * ((sums[0] > sums[1]) & (near <= far)).sum().item() / num_triplets
     return found
 

@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 UNFINISHED := $(VENV)/.unfinished
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test stress chapters exercises timings reference publish bench clean
+.PHONY: help setup book test stress chapters exercises timings reference scorecard publish bench clean
 
 help:  ## list the verbs
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r verb what; do printf '  make %-9s %s\n' "$$verb" "$$what"; done
@@ -29,8 +29,9 @@ $(STAMP): pyproject.toml constraints.txt
 	@rm -f $(UNFINISHED) && touch $@
 
 # A failed build forgets its doctrees: otherwise the next one would not read the faulty page again, and would pass.
-book: $(STAMP)  ## build the HTML book; a warning is an error, and so is a notebook that was not stored as it runs
+book: $(STAMP)  ## build the HTML book; a warning is an error, and so is a notebook or a scorecard that is not up to date
 	@$(BIN)/python tools/chapters.py --check
+	@$(BIN)/python tools/scorecard.py --check
 	@$(BIN)/jupyter-book build . --config _config.yml --toc book/_toc.yml --path-output . -W -n --keep-going || \
 	  { rm -rf _build/.doctrees; exit 1; }
 	@echo 'The book is built. Open _build/html/index.html, or in a browser: file://$(CURDIR)/_build/html/index.html'
@@ -54,6 +55,9 @@ exercises: $(STAMP)  ## make the students' exercises from their solutions
 
 reference: $(STAMP)  ## write the pages of the book that are made from docstrings and other sources
 	@$(BIN)/python tools/reference.py
+
+scorecard: $(STAMP)  ## write the scorecard from the claims and the stored results
+	@$(BIN)/python tools/scorecard.py
 
 publish: $(if $(URL),$(STAMP))  ## write the repository's address where it is needed: URL=https://github.com/owner/name
 	@if [ -z '$(URL)' ]; then echo 'Name the address: make publish URL=https://github.com/owner/name'; exit 1; fi

@@ -94,7 +94,7 @@ def renew(path: Path) -> list[str]:
 
 def check(paths: list[Path]) -> list[str]:
     """What keeps stored notebooks out of the book: cells that were not executed as they stand, or not without fault."""
-    rules = (notebook_rules.stored_faults, notebook_rules.output_faults)
+    rules = (notebook_rules.stored_faults, notebook_rules.output_faults, notebook_rules.card_faults)
     notebooks = {path: notebook_io.read(path) for path in paths}
     return [
         f"{path.stem}, {fault}" for path, notebook in notebooks.items() for rule in rules for fault in rule(notebook)

@@ -1,9 +1,12 @@
-"""Make the students' exercises from their solutions: `make exercises`. exercises/solutions/ is the single source.
+"""Make the students' exercises, and the book's page of solutions: `make exercises`, from exercises/solutions/ alone.
 
 In a code cell, what stands between `### BEGIN SOLUTION` and `### END SOLUTION` is taken out. Inside a function, a line
 that raises NotImplementedError takes its place. At the top level, where raising would stop "run all", each name that is
 assigned there becomes `name = ...`. Where students get code of their own, with a planted fault say, it stands in
 comments after `### STUB`. A cell tagged `hidden` is dropped, and no outputs are stored.
+
+On the page, made by solutions_page.py, each exercise has its task, its solution, the text of its hidden cell `why-N`,
+and the wrong answers that the grader knows by name.
 """
 
 import argparse
@@ -15,6 +18,7 @@ import textwrap
 from pathlib import Path
 
 import notebook_io
+import solutions_page
 
 BEGIN, STUB, END = "### BEGIN SOLUTION", "### STUB", "### END SOLUTION"
 HIDDEN_TAG = "hidden"
@@ -87,6 +91,7 @@ def differences(root: Path = notebook_io.ROOT) -> list[str]:
         if not student.is_file() or notebook_io.read(student) != student_notebook(notebook_io.read(path)):
             found.append(f"{student.relative_to(root)} is not what its solution gives: run `make exercises`.")
     made = {student_path(path) for path in solutions(root)}
+    found += solutions_page.differences(solutions(root), root)
     for student in sorted(set((root / "exercises").glob("*.ipynb")) - made):
         found.append(f"{student.relative_to(root)} has no solution.")
     return found
@@ -97,7 +102,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; say what differs")
     if parser.parse_args().check:
         found = differences()
-        print("\n".join(found) or "Every student's notebook is what its solution gives.")
+        print("\n".join(found) or "Every student's notebook, and the page of solutions, is what the solutions give.")
         return 1 if found else 0
     for path in solutions():
         try:
@@ -106,6 +111,9 @@ def main() -> int:
             print(f"{path.relative_to(notebook_io.ROOT)}, {error}", file=sys.stderr)
             return 1
         print(f"{student_path(path).relative_to(notebook_io.ROOT)} was written.")
+    page = solutions_page.path_of(notebook_io.ROOT)
+    page.write_text(solutions_page.page(solutions()), encoding="utf-8")
+    print(f"{page.relative_to(notebook_io.ROOT)} was written.")
     return 0
 
 

@@ -37,6 +37,7 @@ PARTS = {
 FEWEST, MOST, FEWEST_WORDS = 3, 5, 5  # objectives, questions and options of a question; words of a feedback
 QUESTION = re.compile(r"^\*\*(\d+)\.\*\*", re.MULTILINE)
 OPTION = re.compile(r"^<details><summary>\((\w)\) .+?</summary>\n\n(.*?)\n</details>$", re.MULTILINE | re.DOTALL)
+CLAIM = re.compile(r"<code>([a-z]+/[a-z0-9.-]+)</code></p>\n</div>$")  # at the foot of a claim's card
 FENCED = re.compile(r"^(`{3,}|~{3,})[^{\n]*\n.*?^\1", re.MULTILINE | re.DOTALL)
 MYST = re.compile(
     r"(?<![`\w\\])\{[a-z][\w:.+-]*\}`|^ *(?:`{3,}|~{3,}|:{3,}) *\{[\w:.+-]+\}|^\([\w:.-]+\)=$", re.MULTILINE
@@ -208,6 +209,22 @@ def myst_faults(notebook) -> list[str]:
     return found
 
 
+def card_faults(notebook) -> list[str]:
+    """Cards of claims that no longer say what the stored results say: a verdict is computed, never kept."""
+    found = []
+    for cell in notebook_io.code_cells(notebook):
+        for output in cell.outputs:
+            shown = output.get("data", {}).get("text/html", "")
+            if not shown.startswith('<div class="claim-card">'):
+                continue
+            from course_lib.replication import card  # here, since most notebooks show none and torch takes a second
+
+            (claim,) = CLAIM.findall(shown)
+            if shown != card(claim)._repr_html_():
+                found.append(f"{place_of(notebook, cell)}: the card of {claim} is out of date; run `make chapters`")
+    return found
+
+
 def _text(notebook) -> str:
     return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
@@ -259,5 +276,7 @@ def _question_faults(question: str) -> list[str]:
     return found
 
 
-RULES = (setup_faults, stored_faults, output_faults, alt_faults, length_faults, name_faults, myst_faults)
+RULES = (
+    setup_faults, stored_faults, output_faults, card_faults, alt_faults, length_faults, name_faults, myst_faults,
+)  # fmt: skip
 OF_CHAPTERS = (part_faults, quiz_faults)  # of the notebooks in chapters/; pages of book/ may be built otherwise

@@ -12,6 +12,7 @@ import bibliography
 import course_map
 import notebook_io
 import score_costs
+import scorecard
 import timings
 from course_lib import frameworks, metrics
 
@@ -233,7 +234,7 @@ def main() -> int:
     for path, page in PAGES.items():
         path.write_text(page(), encoding="utf-8")
         print(path.relative_to(notebook_io.ROOT))
-    return 0
+    return scorecard.main()
 
 
 if __name__ == "__main__":

@@ -26,6 +26,17 @@ def pages(html: Path) -> list[str]:
     return found
 
 
+def read(html: Path) -> dict[str, tuple[list[str], set[str]]]:
+    """The pages' own files, read without a browser: what `link_faults` wants, scripts and pictures with the links."""
+    found = {}
+    for page in pages(html):
+        soup = BeautifulSoup((html / page).read_text(encoding="utf-8"), "html.parser")
+        links = [tag["href"] for tag in soup.find_all(href=True)] + [tag["src"] for tag in soup.find_all(src=True)]
+        links = [link for link in links if not link.startswith("data:")]
+        found[page] = (links, {tag["id"] for tag in soup.find_all(id=True)})
+    return found
+
+
 def link_faults(opened: dict[str, tuple[list[str], set[str]]], html: Path) -> list[str]:
     """Links that lead to no file, to no place in a page, or out of the book other than by https.
 

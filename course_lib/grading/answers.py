@@ -6,13 +6,14 @@ from numbers import Real
 
 from course_lib.grading.calling import one_line
 from course_lib.grading.exercise import Wrong
+from course_lib.grading.wire import Other
 
 
 def number(right: float, wrong: tuple[Wrong, ...], *, relative: float = 1e-3) -> Callable[[object], str | None]:
     """A number within the relative tolerance. A wrong number that is known gets its own message."""
 
     def fault(answer) -> str | None:
-        value = _number(answer)
+        value = as_number(answer)
         if value is None:
             return f"got {_kind(answer)}; wanted is one number."
         if not math.isfinite(value):
@@ -29,8 +30,8 @@ def number(right: float, wrong: tuple[Wrong, ...], *, relative: float = 1e-3) ->
     return fault
 
 
-def _number(answer) -> float | None:
-    """The answer as a float if it is a number, or a tensor or array of no dimension; else None."""
+def as_number(answer) -> float | None:
+    """The answer as a float if it is a number, or a tensor or array of no dimension with one in it; else None."""
     if getattr(answer, "shape", None) == () and hasattr(answer, "item"):
         answer = answer.item()
     if isinstance(answer, bool) or not isinstance(answer, Real):
@@ -65,5 +66,5 @@ def choices(
 
 def _kind(answer) -> str:
     shape = getattr(answer, "shape", None)
-    named = f"a {type(answer).__name__}"
+    named = f"a {answer.type_name if isinstance(answer, Other) else type(answer).__name__}"
     return f"{named} of shape {tuple(shape)}" if shape is not None else named

@@ -1,15 +1,20 @@
 """A class: every notebook of a folder, a table of points, and a picture of their distribution."""
 
 import csv
+import dataclasses
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from course_lib.grading.calling import one_line
 from course_lib.grading.exercise import Exercise
-from course_lib.grading.grader import grade
+from course_lib.grading.grader import Unusable, content_of, grade, written
+from course_lib.grading.record import Record
 from course_lib.grading.results import Report
 from course_lib.grading.sandbox import Limits
 
+MOST_CELL = 2_000  # letters
+FORMULA = re.compile(r"""(^|;["'\s]*)(?=[=+\-@|%＝＋－＠])""")
 MOST_NAME = 40  # letters of a file's name in the printed table
 
 
@@ -19,14 +24,22 @@ def submissions(folder: Path) -> list[Path]:
 
 
 def grade_all(
-    folder: Path, exercises: Sequence[Exercise], limits: Limits, done: Callable[[Report], None]
+    folder: Path, exercises: Sequence[Exercise], limits: Limits, record: Record, done: Callable[[Report], None]
 ) -> Iterator[Report]:
-    """Grade one after the other; `done` is called with each report as it comes."""
+    """Grade one after the other, but for those that are in the record; `done` is called with each new report."""
     for path in submissions(folder):
-        report = grade(path, exercises, limits)
-        named = Report(str(path.relative_to(folder)), report.results, report.notes, report.layers, report.seconds)
-        done(named)
-        yield named
+        name = str(path.relative_to(folder))
+        try:
+            content = content_of(path)
+        except Unusable:  # which takes no time, and is said by `grade`
+            content = None
+        report = content is not None and record.find(name, content)
+        if not report:
+            report = dataclasses.replace(grade(path, exercises, limits), name=written(name))
+            if content is not None:
+                record.add(name, content, report)
+            done(report)
+        yield report
 
 
 def table(reports: Sequence[Report]) -> str:
@@ -64,8 +77,8 @@ def write_csv(path: Path, reports: Sequence[Report]) -> None:
 
 
 def _harmless(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    """Text that no spreadsheet takes for a formula, at the start of a cell or after a semicolon, which may end one."""
+    return FORMULA.sub(r"\1'", one_line(text, MOST_CELL))
 
 
 def distribution(reports: Sequence[Report]):

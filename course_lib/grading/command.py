@@ -2,11 +2,15 @@
 
 import argparse
 import json
+import signal
 import sys
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
-from course_lib.grading import batch, registry, sandbox
-from course_lib.grading.grader import grade
+from course_lib.grading import batch, record, registry, sandbox
+from course_lib.grading.calling import say
+from course_lib.grading.grader import grade, written
 from course_lib.grading.results import Report
 from course_lib.grading.sandbox import Limits
 
@@ -42,8 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError(f"notebook: got {str(path)!r}, where nothing is; allowed is a notebook or a folder.")
         chapter = arguments.chapter or registry.chapter_of(path)
         exercises = registry.exercises_of(chapter)
-        if arguments.hidden is not None:
+        hidden = [] if arguments.hidden is None else registry.hidden_files(arguments.hidden, chapter)
+        if hidden:
             exercises += registry.hidden_checks(arguments.hidden, chapter)
+        elif arguments.hidden is not None:
+            complain(f"hidden: {arguments.hidden} has no file for chapter {chapter}, so nothing is added.")
         if sys.platform not in ("linux", "darwin"):
             raise ValueError(f"system: got {sys.platform}; allowed are Linux and macOS (on Windows, use WSL).")
         if not 0 < arguments.seconds <= 86_400:
@@ -51,59 +58,91 @@ def run(arguments: argparse.Namespace) -> int:
         if path.is_dir():
             arguments.output.mkdir(parents=True, exist_ok=True)
     except (ValueError, OSError) as error:
-        print(error if isinstance(error, ValueError) else f"output: {error}", file=sys.stderr)
+        complain(error if isinstance(error, ValueError) else f"output: {error}")
         return 2
     sandbox.hide_memory()
-    grade_one_or_all = _class if path.is_dir() else _one
+    limits = Limits(total=arguments.seconds)
     try:
-        return grade_one_or_all(arguments, exercises, Limits(total=arguments.seconds))
+        with _ended_in_order():
+            if not path.is_dir():
+                return _one(arguments, exercises, limits)
+            setting = record.setting(chapter, hidden, limits)
+            return _class(arguments, exercises, limits, record.Record(arguments.output / "graded.jsonl", setting))
     except sandbox.GraderError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return 3
 
 
+@contextmanager
+def _ended_in_order():
+    """A signal that asks for the end raises SystemExit, so that the worker and its folder go too."""
+
+    def leave(number, frame):
+        signal.signal(number, signal.SIG_IGN)  # the first is enough, and what it starts must not be interrupted
+        raise SystemExit(128 + number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {}
+    with suppress(ValueError):  # only the main thread may do this
+        before = {number: signal.signal(number, leave) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+complain = partial(say, error=True)
+
+
 def _one(arguments: argparse.Namespace, exercises, limits: Limits) -> int:
-    print(f"Grading {arguments.notebook.name} …", file=sys.stderr, flush=True)
+    complain(f"Grading {written(arguments.notebook.name)} …")
     report = grade(arguments.notebook, exercises, limits)
     _warn(report)
-    print(_form(arguments, report))
+    say(_form(arguments, report))
     return 0
 
 
 def _form(arguments: argparse.Namespace, report: Report) -> str:
     if arguments.json or arguments.gradescope:
-        content = report.to_json() if arguments.json else report.to_gradescope()
-        return json.dumps(content, indent=2, ensure_ascii=False)
+        return _json(report.to_json() if arguments.json else report.to_gradescope())
     return report.to_text()
+
+
+def _json(content) -> str:
+    """JSON for standard output, with escapes where that cannot take every letter."""
+    return json.dumps(content, indent=2, ensure_ascii="utf" not in (sys.stdout.encoding or "").lower())
 
 
 def _warn(report: Report) -> None:
     missing = [words for layer, words in LAYERS.items() if layer not in (*report.layers, "identity")]
     if report.layers and missing:
-        print(f"Not in force on this system: {'; '.join(missing)}.", file=sys.stderr)
+        complain(f"Not in force on this system: {'; '.join(missing)}.")
 
 
-def _class(arguments: argparse.Namespace, exercises, limits: Limits) -> int:
+def _class(arguments: argparse.Namespace, exercises, limits: Limits, graded: record.Record) -> int:
     """Grade a folder: a line for each submission as it is done, then the table; its files go to the output folder."""
     import matplotlib
 
     matplotlib.use("Agg")
 
-    def done(report: Report) -> None:
-        print(
-            f"{report.points:3} of {report.possible}  {report.seconds:5.1f} s  {batch.one_line(report.name)}",
-            file=sys.stderr,
-        )
+    new: list[Report] = []
 
-    reports = list(batch.grade_all(arguments.notebook, exercises, limits, done))
+    def done(report: Report) -> None:
+        new.append(report)
+        complain(f"{report.points:3} of {report.possible}  {report.seconds:5.1f} s  {report.name}")
+
+    reports = list(batch.grade_all(arguments.notebook, exercises, limits, graded, done))
     if not reports:
-        print(f"notebook: got {str(arguments.notebook)!r}, a folder without notebooks.", file=sys.stderr)
+        complain(f"notebook: got {str(arguments.notebook)!r}, a folder without notebooks.")
         return 2
+    if len(new) < len(reports):
+        complain(f"{len(reports) - len(new)} of {len(reports)} were graded before and have not changed.")
     _warn(reports[0])
     batch.write_csv(arguments.output / "summary.csv", reports)
     batch.distribution(reports).savefig(arguments.output / "distribution.png")
     contents = [report.to_gradescope() if arguments.gradescope else report.to_json() for report in reports]
     text = json.dumps(contents, indent=2, ensure_ascii=False)
     (arguments.output / "reports.json").write_text(text + "\n", encoding="utf-8")
-    print(text if arguments.json or arguments.gradescope else batch.table(reports))
+    say(_json(contents) if arguments.json or arguments.gradescope else batch.table(reports))
     return 0

@@ -36,10 +36,18 @@ def fault(got, expected: Tensor, tolerance: tuple[float, float] | None = None) -
     if not isinstance(got, Tensor):
         return f"got a {got.type_name if isinstance(got, Other) else type(got).__name__}; {wanted}."
     if got.shape != expected.shape:
-        return f"got the shape {shape_of(got.shape)}; {wanted}."
+        return f"got the shape {shape_of(got.shape)}; {wanted}.{_squeezed(got.shape, expected.shape)}"
     if got.dtype != expected.dtype:
         return f"got {got.dtype}; wanted is the dtype of the inputs, {expected.dtype}."
     return _values(got.double(), expected.double())
+
+
+def _squeezed(got, expected) -> str:
+    """What took an axis of length 1 away, if that is the difference."""
+    got, wanted = ([side for side in shape if side != 1] for shape in (got, expected))
+    if len(wanted) == len(expected) or got != wanted:
+        return ""
+    return " An axis of length 1 is gone: squeeze() takes every one of them away, an index such as [:, 0] its own."
 
 
 def _values(got: Tensor, expected: Tensor) -> str:
@@ -55,6 +63,8 @@ def _values(got: Tensor, expected: Tensor) -> str:
     offset = _constant(got - expected)
     if offset is not None:
         return f"every number is off by the same amount, {offset:+.4g}: look for a missing or extra constant."
+    if got.ndim == 0:
+        return f"got {got.item():.5g}, expected {expected.item():.5g}."
     worst = (got - expected).abs().nan_to_num(-1).reshape(-1).argmax()
     place = [int(part) for part in torch.unravel_index(worst, got.shape)]
     values = f"got {got.reshape(-1)[worst]:.5g}, expected {expected.reshape(-1)[worst]:.5g}"

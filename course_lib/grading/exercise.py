@@ -4,15 +4,18 @@ An exercise asks an `Answer` and returns a `Verdict`. The answer is either the o
 stand-in for one in the worker; the exercise cannot tell which, so that both give the same verdict.
 """
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from course_lib.grading import compare
-from course_lib.grading.calling import Outcome, invoke, one_line, seed_everything
+from course_lib.grading.calling import Outcome, invoke, kept_randomness, one_line, seed_everything
+from course_lib.grading.wire import as_sent
 
 BLANK = "not written yet."
 
@@ -33,21 +36,44 @@ class LocalAnswer(Answer):
     """The answer in this process: `check` in a student's own notebook."""
 
     def __init__(self, answer):
-        self._answer = answer
+        self._answer, self._defaults = answer, (torch.get_default_dtype(), torch.get_default_device())
 
     def value(self) -> Outcome:
-        return Outcome(self._answer, blank=self._answer is Ellipsis)
+        return Outcome(as_sent(self._answer), blank=self._answer is Ellipsis)
 
     def call(self, arguments, cotangent, seed) -> Outcome:
-        with torch.random.fork_rng(devices=[]):
+        with kept_randomness(), _defaults(*self._defaults):
             seed_everything(seed)
-            return invoke(self._answer, _fresh(arguments), cotangent)
+            outcome = invoke(self._answer, _fresh(arguments), cotangent)
+        return replace(outcome, value=as_sent(outcome.value), grads=tuple(map(as_sent, outcome.grads)))
+
+
+@contextmanager
+def _defaults(dtype: torch.dtype, device: torch.device):
+    """torch's default dtype and device set; a student's session may have others."""
+    before = torch.get_default_dtype(), torch.get_default_device()
+    _set_defaults(dtype, device)
+    try:
+        yield
+    finally:
+        _set_defaults(*before)
+
+
+as_in_the_grader = _defaults(torch.float32, torch.device("cpu"))  # decorates what must not depend on a session
+
+
+def _set_defaults(dtype: torch.dtype, device: torch.device) -> None:
+    torch.set_default_dtype(dtype)
+    if device != torch.get_default_device():  # setting it makes every later call of torch a little slower
+        torch.set_default_device(device)
 
 
 def _fresh(arguments) -> list:
     """Copies, so that a function that changes its arguments does not change the next call's."""
     return [
-        argument.detach().clone().requires_grad_(argument.requires_grad) if isinstance(argument, Tensor) else argument
+        argument.detach().clone().requires_grad_(argument.requires_grad)
+        if isinstance(argument, Tensor)
+        else copy.deepcopy(argument)
         for argument in arguments
     ]
 
@@ -102,6 +128,7 @@ class Plain(Exercise):
     fault: Callable[[object], str | None]
     praise: str = "right."
 
+    @as_in_the_grader
     def judge(self, answer: Answer, seed: int) -> Verdict:
         outcome = answer.value()
         if outcome.blank:
@@ -126,23 +153,22 @@ class Function(Exercise):
     tolerance: tuple[float, float] | None = None
     praise: str = "right, on every input that was tried."
 
+    @as_in_the_grader
     def judge(self, answer: Answer, seed: int) -> Verdict:
         generator = torch.Generator().manual_seed(seed)
-        for place, arguments in enumerate(self.cases(generator)):
+        tried: list[_Trial] = []
+        for arguments in self.cases(generator):
             expected = invoke(self.reference, _fresh(arguments))
-            cotangent = torch.randn(expected.value.shape, generator=generator, dtype=expected.value.dtype)
-            cotangent = cotangent if any(_differentiated(argument) for argument in arguments) else None
+            cotangent = None  # an output of integers, for which none could be drawn, has no gradients
+            if any(_differentiated(argument) for argument in arguments):
+                cotangent = torch.randn(expected.value.shape, generator=generator, dtype=expected.value.dtype)
             expected = invoke(self.reference, _fresh(arguments), cotangent)
-            got = answer.call(arguments, cotangent, seed)
-            found = self._fault(got, expected, arguments)
+            tried.append(_Trial(arguments, cotangent, answer.call(arguments, cotangent, seed)))
+            found = self._fault(tried[-1].got, expected, arguments)
+            if found is not None or len(tried) == 1:
+                found = self._random(tried[-1], answer, seed) or found and self._named(tried, answer, seed) or found
             if found is not None:
-                return Verdict(False, self._named(got, arguments, cotangent) or found)
-            if place == 0:
-                again = answer.call(arguments, cotangent, seed + 1)
-                if self._fault(again, expected, arguments) is not None:
-                    return Verdict(
-                        False, "two calls with the same arguments gave different values: nothing random inside."
-                    )
+                return Verdict(False, found)
         return Verdict(True, self.praise)
 
     def _fault(self, got: Outcome, expected: Outcome, arguments) -> str | None:
@@ -159,17 +185,55 @@ class Function(Exercise):
             found = found or compare.gradient_fault(theirs, mine, name)
         return found
 
-    def _named(self, got: Outcome, arguments, cotangent) -> str | None:
-        """The message of the first known mistake that gives this very output, gradients included."""
-        if got.blank or got.error is not None:
+    def _random(self, trial: "_Trial", answer: Answer, seed: int) -> str | None:
+        """What a second call with the same arguments shows, if it is not what the first gave."""
+        if not isinstance(trial.got.value, Tensor):
             return None
-        for wrong in self.wrong:
-            theirs = invoke(wrong.answer, _fresh(arguments), _fitting(wrong.answer, arguments, cotangent))
-            if theirs.error is None and isinstance(theirs.value, Tensor) and compare.is_close(got.value, theirs.value):
-                pairs = zip(got.grads, theirs.grads, strict=False)
-                if not any(compare.gradient_fault(one, other, "") for one, other in pairs):
-                    return wrong.message
-        return None
+        again = answer.call(trial.arguments, trial.cotangent, seed + 1)
+        if again.error is not None:
+            return f"it can be called only once: called again with the same arguments, {again.error}."
+        if compare.is_close(again.value, trial.got.value, self.tolerance):
+            return None
+        return "two calls with the same arguments gave different values: nothing random inside."
+
+    def _named(self, tried: list["_Trial"], answer: Answer, seed: int) -> str | None:
+        """The known mistake that gives this very output; else the argument that was changed in place."""
+        *_, last = tried
+        if last.got.blank:
+            return None
+        for wrong in self.wrong if last.got.error is None else ():
+            if all(self._makes(wrong.answer, trial) for trial in reversed(tried)):
+                return wrong.message
+        changed = last.got.changed
+        if last.got.error is not None and "in-place" in last.got.error:  # which torch refuses where gradients are asked
+            plain = [value.detach() if isinstance(value, Tensor) else value for value in last.arguments]
+            changed = answer.call(plain, None, seed).changed
+        names = [self.names[place] for place in changed if place < len(self.names)]
+        if not names:
+            return None
+        return (
+            f"your function changes its argument `{names[0]}` in place, which its caller still needs: compute a new "
+            f"tensor ({names[0]} * 2 instead of {names[0]} *= 2 or {names[0]}.mul_(2))."
+        )
+
+    def _makes(self, mistake, trial: "_Trial") -> bool:
+        """Whether the mistake gives what the answer gave, gradients included."""
+        theirs = invoke(mistake, _fresh(trial.arguments), _fitting(mistake, trial.arguments, trial.cotangent))
+        if theirs.error is not None or not isinstance(theirs.value, Tensor):
+            return False
+        if not compare.is_close(trial.got.value, theirs.value, self.tolerance):
+            return False
+        pairs = zip(trial.got.grads, theirs.grads, strict=False)
+        return not any(compare.gradient_fault(one, other, "") for one, other in pairs)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One call of the answer and what came of it."""
+
+    arguments: Sequence
+    cotangent: Tensor | None
+    got: Outcome
 
 
 def _fitting(function, arguments, cotangent):

@@ -70,7 +70,7 @@ def _limit(memory: int, file_size: int, seconds: int) -> str:
     mapped = 0
     with suppress(OSError):
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    wanted = {"AS": mapped + memory, "FSIZE": file_size, "NOFILE": 256, "CORE": 0, "CPU": seconds}
+    wanted = {"AS": mapped + memory, "FSIZE": file_size, "NOFILE": 64, "CORE": 0, "CPU": seconds}
     if sys.platform == "linux":
         wanted["NPROC"] = _tasks(os.getuid()) + 128
     for name, value in wanted.items():
@@ -145,6 +145,7 @@ REFUSED = {
     "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "ptrace": (101, 117), "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271), "process_madvise": (440, 440), "kcmp": (312, 272), "setsid": (112, 157),
     "setpgid": (109, 154), "socket": (41, 198), "socketpair": (53, 199), "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
     "execve": (59, 221), "execveat": (322, 281), "truncate": (76, 45), "timer_create": (222, 107),
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "chroot": (161, 51), "move_mount": (429, 429), "open_tree": (428, 428), "fsopen": (430, 430),

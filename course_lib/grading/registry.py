@@ -26,16 +26,13 @@ def exercises_of(chapter: str) -> tuple[Exercise, ...]:
 def find(exercise: str) -> Exercise:
     """The exercise with this id, such as "02.1"; a ValueError that names the allowed ones when there is none."""
     given = str(exercise)
-    there = [
-        each
-        for chapter in known()
-        for each in exercises_of(chapter)
-        if chapter == given[:2] or given[:2] not in known()
-    ]
-    for each in there:
+    chapters = [given[:2]] if given[:2] in known() else known()
+    there = [exercises_of(chapter) for chapter in chapters]
+    for each in (each for tasks in there for each in tasks):
         if each.id == given:
             return each
-    raise ValueError(f"exercise: got {given[:40]!r}; allowed are {', '.join(each.id for each in there)}.")
+    allowed = ", ".join(f"{tasks[0].id} to {tasks[-1].id}" for tasks in there)
+    raise ValueError(f"exercise: got {given[:40]!r}; allowed are {allowed}.")
 
 
 def chapter_of(path: Path) -> str:
@@ -48,12 +45,17 @@ def chapter_of(path: Path) -> str:
     raise ValueError(f"chapter: the name {path.name!r} does not tell it; give --chapter, one of {', '.join(known())}.")
 
 
-def hidden_checks(folder: Path, chapter: str) -> tuple[Exercise, ...]:
-    """The `EXERCISES` of the folder's files whose name begins with the chapter's number. They run in this process."""
+def hidden_files(folder: Path, chapter: str) -> list[Path]:
+    """The folder's files of hidden checks for a chapter: those whose name begins with its number."""
     if not folder.is_dir():
         raise ValueError(f"hidden: got {str(folder)!r}; allowed is a folder with files such as {chapter}_name.py.")
+    return sorted(folder.glob(f"{chapter}*.py"))
+
+
+def hidden_checks(folder: Path, chapter: str) -> tuple[Exercise, ...]:
+    """The `EXERCISES` of the folder's files for the chapter. They run in this process."""
     found = []
-    for path in sorted(folder.glob(f"{chapter}*.py")):
+    for path in hidden_files(folder, chapter):
         found += runpy.run_path(str(path))["EXERCISES"]
     targets = {exercise.id for exercise in exercises_of(chapter)}
     for exercise in found:

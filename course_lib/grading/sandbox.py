@@ -11,13 +11,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import course_lib
-from course_lib.grading import lockdown
-from course_lib.grading.wire import Reader, WireError, pack
+from course_lib.grading import lockdown, watch
+from course_lib.grading.wire import Forged, Reader, WireError, pack
 
 PACKAGE = Path(course_lib.__file__).resolve().parent
 BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from course_lib.grading.worker import main; main()"
@@ -52,18 +52,19 @@ class Worker:
 
     def __init__(self, limits: Limits, deadline: float):
         self.limits, self.deadline = limits, deadline
+        self._reader, self._watched, self._sees_files = Reader(), time.monotonic(), False
         self.folder = Path(tempfile.mkdtemp(prefix="grading-")).resolve()
-        self._reader = Reader()
-        readable = _readable()
-        identity = _identity([*readable, sys.executable], self.folder)
-        if identity == "nobody":
-            os.chown(self.folder, lockdown.NOBODY, lockdown.NOBODY)
         try:
+            readable = _readable()
+            identity = _identity([*readable, sys.executable], self.folder)
+            if identity == "nobody":
+                os.chown(self.folder, lockdown.NOBODY, lockdown.NOBODY)
             self._start()
             lock = dict(folder=str(self.folder), readable=readable, listable=_listable(), identity=identity)
             lock |= dict(memory=limits.memory, file_size=limits.file_size, seconds=int(limits.total + limits.start))
             reply, _ = self.ask("start", seconds=limits.start, lock=lock, preload=limits.preload)
             self.layers = tuple(layer for layer in reply["layers"] if isinstance(layer, str))
+            self._sees_files = watch.open_and_deleted(self._process.pid) is not None
         except (Lost, Refused) as error:
             self.close()
             if time.monotonic() >= deadline:
@@ -97,12 +98,14 @@ class Worker:
 
     def ask(self, do: str, *, seconds: float, payload: tuple[bytes, ...] = (), **header) -> tuple[dict, bytes]:
         """Send one request and return the reply's header and payload; `Lost` when there is none that can be used."""
-        nonce = secrets.token_hex(16)
+        self._reader.expected = secrets.token_bytes(16)
         until = min(time.monotonic() + seconds, self.deadline)
         try:
-            data = pack({"do": do, "nonce": nonce, **header}, list(payload))
+            data = pack(self._reader.expected, {"do": do, **header}, list(payload))
             self._send(data, until)
             reply, content = self._receive(until)
+        except Forged as error:
+            raise Lost("wrote a forged reply to the grader's pipe") from error
         except (WireError, OSError) as error:
             if isinstance(error, BrokenPipeError):
                 raise Lost(self._ending()) from error
@@ -112,8 +115,6 @@ class Worker:
             raise Lost(
                 "had used up the time for the whole notebook" if late else f"took longer than {seconds:g} s"
             ) from error
-        if reply.get("nonce") != nonce:
-            raise Lost("wrote a forged reply to the grader's pipe")
         if "failed" in reply:
             raise Refused(reply["failed"])
         return reply, content
@@ -121,18 +122,15 @@ class Worker:
     def _send(self, data: bytes, until: float) -> None:
         view = memoryview(data)
         while view:
-            if not select.select([], [self._requests], [], self._wait(until))[1]:
-                self._watch()
-                continue
-            view = view[os.write(self._requests, view[: 2**16]) :]
+            if select.select([], [self._requests], [], self._wait(until))[1]:
+                view = view[os.write(self._requests, view[: 2**16]) :]
 
     def _receive(self, until: float) -> tuple[dict, bytes]:
         while True:
             frame = self._reader.frame()
             if frame is not None:
-                return frame
+                return frame[1:]
             if not select.select([self._replies], [], [], self._wait(until))[0]:
-                self._watch()
                 continue
             data = os.read(self._replies, min(self._reader.wanted(), 2**20))
             if not data:
@@ -140,14 +138,21 @@ class Worker:
             self._reader.feed(data)
 
     def _wait(self, until: float) -> float:
-        left = until - time.monotonic()
-        if left <= 0:
+        """Seconds to wait for the pipe. Every wait passes here: a worker that trickles bytes is watched, and late."""
+        now = time.monotonic()
+        if now >= until:
             raise _Late
-        return min(left, WATCH)
+        if now >= self._watched + WATCH:
+            self._watch()
+            self._watched = time.monotonic()
+        return min(until - now, WATCH)
 
     def _watch(self) -> None:
-        """`Lost` when the worker's folder has grown too large."""
-        if not _is_small(self.folder, self.limits.disk, self.limits.files):
+        """`Lost` when the worker's folder has grown too large, files that it deleted and still has open included."""
+        unseen = watch.open_and_deleted(self._process.pid) if self._sees_files else 0
+        if unseen is None and self._process.poll() is None:
+            raise Lost("hid from the grader which files it has open")
+        if not watch.is_small(self.folder, self.limits.disk - (unseen or 0), self.limits.files):
             megabytes = self.limits.disk // 2**20
             raise Lost(f"wrote more than {megabytes} MB or {self.limits.files} files into its folder")
 
@@ -159,21 +164,40 @@ class Worker:
             return "closed the grader's pipe"
         if code >= 0:
             return "ended the Python process"
-        return f"was ended by the system ({signal.Signals(-code).name}: too much memory or time, or a crash)"
+        return f"was ended by the system ({_signal(-code)}: too much memory or time, or a crash)"
 
     def close(self) -> None:
         """End the worker and everything that it started, and remove its folder."""
-        process = getattr(self, "_process", None)
-        if process is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        for name in ("_requests", "_replies"):
-            with suppress(OSError, AttributeError):
-                os.close(getattr(self, name))
-                delattr(self, name)
-        for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):  # which know no depth at which to give up
-            subprocess.run([*command, "--", str(self.folder)], capture_output=True)
+        with _undisturbed():
+            process = getattr(self, "_process", None)
+            if process is not None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            for name in ("_requests", "_replies"):
+                with suppress(OSError, AttributeError):
+                    os.close(getattr(self, name))
+                    delattr(self, name)
+            for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):  # which know no depth at which to give up
+                subprocess.run([*command, "--", str(self.folder)], capture_output=True)
+
+
+@contextmanager
+def _undisturbed():
+    """Signals that ask for the grader's end wait until this is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGHUP, signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _signal(number: int) -> str:
+    """The signal's name; real-time signals have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 class GraderError(RuntimeError):
@@ -260,27 +284,6 @@ def _is_public(path: Path) -> bool:
         open_above = all(parent.stat().st_mode & stat.S_IXOTH for parent in path.parents)
         return open_above and path.stat().st_mode & readable == readable
     return False
-
-
-def _is_small(folder: Path, most_bytes: int, most_files: int) -> bool:
-    """Whether the folder holds at most so many bytes and files; one that cannot be looked through does not."""
-    size, count, waiting = 0, 0, [str(folder)]
-    try:
-        while waiting:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    count += 1
-                    with suppress(FileNotFoundError):
-                        size += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    if size > most_bytes or count > most_files:
-                        return False
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
 
 
 def hide_memory() -> None:

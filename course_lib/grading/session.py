@@ -2,9 +2,10 @@
 
 import secrets
 
-from course_lib.grading.calling import describe
+from course_lib.grading.calling import describe, say
 
-_passed: dict[str, bool] = {}
+_passed: dict[str, bool] = {}  # by the last answer
+_solved: set[str] = set()  # by any answer
 _hints: dict[str, int] = {}
 
 
@@ -19,15 +20,19 @@ def check(exercise: str, answer) -> None:
     try:
         task = find(exercise)
     except ValueError as error:
-        print(error)
+        say(error)
         return
     try:
         verdict = task.judge(LocalAnswer(answer), secrets.randbits(31))
-    except Exception as error:  # of an answer whose class raises when it is looked at, say
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # of an answer whose class raises when it is looked at, SystemExit even
         verdict = Verdict(False, f"the answer cannot be looked at ({describe(error)}).")
     _passed[task.id] = verdict.passed
+    if verdict.passed:
+        _solved.add(task.id)
     points = task.points if verdict.passed else 0
-    print(f"{task.id} {'✓' if verdict.passed else '✗'} {points} of {task.points} points: {verdict.message}")
+    say(f"{task.id} {'✓' if verdict.passed else '✗'} {points} of {task.points} points: {verdict.message}")
 
 
 def hint(exercise: str) -> None:
@@ -37,24 +42,30 @@ def hint(exercise: str) -> None:
     try:
         task = find(exercise)
     except ValueError as error:
-        print(error)
+        say(error)
         return
     place = min(_hints.get(task.id, 0), len(task.hints) - 1)
     _hints[task.id] = place + 1
-    print(f"{task.id}, hint {place + 1} of {len(task.hints)}: {task.hints[place]}")
+    say(f"{task.id}, hint {place + 1} of {len(task.hints)}: {task.hints[place]}")
 
 
 def report() -> None:
-    """Print the points by objective, of the chapters whose exercises were checked since the notebook's kernel began."""
+    """Print the points by objective, of the chapters whose exercises were checked since the notebook's kernel began.
+
+    An exercise counts with the answer that was checked last, as a handed-in notebook's does.
+    """
     from course_lib.grading.registry import exercises_of
 
     if not _passed:
-        print("Nothing was checked yet.")
+        say("Nothing was checked yet.")
     for chapter in sorted({exercise[:2] for exercise in _passed}):
         tasks = exercises_of(chapter)
         for objective in dict.fromkeys(task.objective for task in tasks):
             mine = [task for task in tasks if task.objective == objective]
             got = sum(task.points for task in mine if _passed.get(task.id))
-            print(f"{got:3} of {sum(task.points for task in mine):2}  {objective}")
+            say(f"{got:3} of {sum(task.points for task in mine):2}  {objective}")
         got = sum(task.points for task in tasks if _passed.get(task.id))
-        print(f"{got:3} of {sum(task.points for task in tasks):2}  in all, chapter {chapter}")
+        say(f"{got:3} of {sum(task.points for task in tasks):2}  in all, chapter {chapter}")
+    undone = [exercise for exercise in sorted(_solved) if not _passed[exercise]]
+    if undone:
+        say(f"The last answer counts. {', '.join(undone)} had a right one before: check it again.")

@@ -11,17 +11,16 @@ import importlib
 import json
 import linecache
 import os
-import re
 import sys
 import types
 
 from course_lib.grading import lockdown
-from course_lib.grading.calling import Outcome, describe, invoke, seed_everything
-from course_lib.grading.wire import Decoder, Reader, encode, pack
+from course_lib.grading.calling import Outcome, describe, invoke, one_line, seed_everything
+from course_lib.grading.cells import compiled, execute
+from course_lib.grading.wire import MOST_REPLY, MOST_REQUEST, Decoder, Reader, encode, pack
 
 MOST_CELLS = 20_000
-MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
-WATCHING = ("%%time", "%%timeit", "%%capture", "%%prun")
+MOST_LEFT_OUT = 5  # lines of a cell that are named
 _write, _read = os.write, os.read  # kept, so that a submission that patches os is still answered for
 
 
@@ -30,7 +29,8 @@ class Worker:
 
     def __init__(self):
         self.module = types.ModuleType("__main__")
-        self.module.__dict__.update(display=lambda *values, **options: None, __builtins__=builtins)
+        inert = dict(display=lambda *values, **options: None, get_ipython=lambda: None)  # a notebook has them
+        self.module.__dict__.update(inert, __builtins__=builtins)
         self.answers: dict[str, object] = {}
 
     def start(self, request: dict, payload: bytes) -> dict:
@@ -49,25 +49,32 @@ class Worker:
 
     def cells(self, request: dict, payload: bytes) -> dict:
         """The sources of the notebook's code cells, in order."""
-        notebook = json.loads(payload)
+        try:
+            notebook = json.loads(payload)
+        except ValueError as error:
+            conflict = b"<<<<<<< " in payload and b">>>>>>> " in payload
+            return {"unreadable": "it holds the marks of a merge conflict" if conflict else f"it is no JSON, {error}"}
         cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
         sources = [cell.get("source", cell.get("input", "")) for cell in cells if cell["cell_type"] == "code"]
         sources = [source if isinstance(source, str) else "".join(source) for source in sources]
         if len(sources) > MOST_CELLS:
             raise ValueError(f"it has {len(sources)} code cells, more than {MOST_CELLS}")
-        return {"sources": sources}
+        sources = [source.encode("utf-8", "surrogatepass") for source in sources]
+        return {"sizes": list(map(len, sources)), "language": _language(notebook), "buffers": sources}
 
     def run(self, request: dict, payload: bytes) -> dict:
-        """Execute one cell; its error, in one line, if it raised."""
+        """Execute one cell: its error, in one line, if it raised, and the lines of it that were left out."""
         name = f"cell {request['place']}"
-        source = request["source"]
+        source = payload.decode("utf-8", "surrogatepass")
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)  # inspect.getsource finds it
         seed_everything(request["seed"])
+        left_out: list[str] = []
         try:
-            exec(_compiled(source, name), self.module.__dict__)
+            code, left_out = compiled(source, name)
+            execute(code, self.module.__dict__)
         except BaseException as error:  # SystemExit and KeyboardInterrupt are a student's too
-            return {"error": describe(error)}
-        return {"error": None}
+            return {"error": describe(error), "left_out": _some(left_out)}
+        return {"error": None, "left_out": _some(left_out)}
 
     def value(self, request: dict, payload: bytes) -> dict:
         """The answer itself, where it is no function."""
@@ -91,7 +98,8 @@ class Worker:
         value = encode(outcome.value, buffers)
         grads = [encode(grad, buffers) for grad in outcome.grads]
         return {
-            "value": value, "grads": grads, "error": outcome.error, "blank": outcome.blank, "buffers": buffers,
+            "value": value, "grads": grads, "error": outcome.error, "blank": outcome.blank,
+            "changed": list(outcome.changed), "buffers": buffers,
         }  # fmt: skip
 
     def _hide_the_grader(self) -> None:
@@ -105,24 +113,22 @@ class Worker:
         sys.modules["course_lib"].grading = stand_in
 
 
-def _compiled(source: str, name: str):
-    """Python as it stands; if it is none, without lines of magics (%time, !ls), and without cells of another language.
+def _language(notebook: dict) -> str:
+    """What the notebook's metadata say that its language is; Python where they are silent."""
+    metadata = notebook.get("metadata")
+    for part, name in (("kernelspec", "language"), ("language_info", "name")) if isinstance(metadata, dict) else ():
+        if isinstance(metadata.get(part), dict) and isinstance(metadata[part].get(name), str):
+            return one_line(metadata[part][name], 40)
+    return "python"
 
-    What stands below a cell's magic that only watches it, such as %%time, is Python.
-    """
-    try:
-        return compile(source, name, "exec")
-    except SyntaxError:
-        header, _, body = source.lstrip().partition("\n")
-        if header.startswith("%%"):
-            source = "\n" + body if header.split()[0] in WATCHING else ""
-        plain = MAGIC.sub(r"\1pass", source)
-        return compile(plain, name, "exec")
+
+def _some(lines: list[str]) -> list[str]:
+    return [one_line(line, 60) for line in lines[:MOST_LEFT_OUT]]
 
 
 def serve(requests: int, replies: int) -> None:
     """Answer requests until the pipe is closed."""
-    reader, worker = Reader(), Worker()
+    reader, worker = Reader(MOST_REQUEST), Worker()
     known = {name: getattr(worker, name) for name in ("start", "cells", "run", "value", "call")}
     while True:
         frame = reader.frame()
@@ -132,12 +138,15 @@ def serve(requests: int, replies: int) -> None:
                 return
             reader.feed(data)
             frame = reader.frame()
-        header, payload = frame
+        nonce, header, payload = frame
         try:
             reply = known[header["do"]](header, payload)
-            data = pack({"nonce": header["nonce"], **reply, "buffers": None}, reply.get("buffers", []))
+            buffers = reply.pop("buffers", [])
+            if sum(map(len, buffers)) > MOST_REPLY:
+                raise ValueError(f"it has more than {MOST_REPLY // 2**20} MB")
+            data = pack(nonce, reply, buffers)
         except BaseException as error:  # of a value that cannot be sent, say, since its class raises when asked
-            data = pack({"nonce": header["nonce"], "failed": describe(error)}, [])
+            data = pack(nonce, {"failed": describe(error)}, [])
         view = memoryview(data)
         while view:
             view = view[_write(replies, view) :]

@@ -1,11 +1,12 @@
 """Replication: what the papers claim, runs that test it, and verdicts, computed from both."""
 
+from course_lib.replication.cards import Card, card
 from course_lib.replication.claims import Claim, Expectation, Number, load_claims
 from course_lib.replication.runs import Context, Run
 from course_lib.replication.store import Store
-from course_lib.replication.verdicts import Compared, Ordered, Verdict, verdict_of
+from course_lib.replication.verdicts import Compared, Ordered, Verdict, best_verdict, verdict_of
 
 __all__ = [
-    "Claim", "Compared", "Context", "Expectation", "Number", "Ordered", "Run", "Store", "Verdict", "load_claims",
-    "verdict_of",
+    "Card", "Claim", "Compared", "Context", "Expectation", "Number", "Ordered", "Run", "Store", "Verdict",
+    "best_verdict", "card", "load_claims", "verdict_of",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ The fields of an entry are those of `Claim`. How a claim fared is not written he
 import math
 import pkgutil
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 
@@ -94,6 +94,7 @@ class Claim:
     settings : what a run copies, not to be changed; a list is the paper's grid. Deviations are recorded with the run.
     test : the dotted name of what measures it; None while the library lacks it.
     notes : doubts about damaged text, contradictions within the paper, its errata.
+    finding : what was learnt where the claim did not match: shown only as long as it does not.
     """
 
     id: str
@@ -113,6 +114,7 @@ class Claim:
     test: str | None = None
     reason: str | None = None
     notes: str | None = None
+    finding: str | None = None
 
 
 def load_claims(path: str | Path = CLAIMS) -> tuple[Claim, ...]:
@@ -125,6 +127,16 @@ def load_claims(path: str | Path = CLAIMS) -> tuple[Claim, ...]:
     for place, name in enumerate(ids):
         _require(name not in ids[:place], name, "id", name, "are ids that no other claim has")
     return claims
+
+
+def claims_named(names: Iterable[str]) -> list[Claim]:
+    """The claims of those ids, in the order of the file. A ValueError names an id that is none, and near ones."""
+    claims, names = {claim.id: claim for claim in load_claims()}, set(names)
+    for name in names:
+        if name not in claims:
+            near = [known for known in claims if name in known][:5]
+            raise ValueError(f"claim: got {name!r}; allowed are ids such as {', '.join(near or [*claims][:3])}.")
+    return [claim for claim in claims.values() if claim.id in names]
 
 
 class _UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
+LISTED = {"fail": 0, "direction": 1, "match": 2, "not run": 3, "out of reach": 4}  # verdict → its place in a list
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}  # seconds
 
 
@@ -32,14 +33,16 @@ def seconds(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List or run, and return the exit status: 0 when that worked, whatever the verdicts; 1 if a run failed; 2 for
-    arguments that make no sense."""
+    """List or run, and return the exit status: 0 when that worked, whatever the verdicts, and where nothing but data
+    files is missing; 1 if a run failed; 2 for arguments that make no sense."""
+    from course_lib.replication.claims import claims_named, load_claims
     from course_lib.replication.plans import queue
     from course_lib.replication.store import RESULTS, Store
     from course_lib.replication.workers import run_missing
 
     try:
-        claims, store = _chosen(arguments.claims), Store(arguments.store or RESULTS)
+        claims = claims_named(arguments.claims) if arguments.claims else load_claims()
+        store = Store(arguments.store or RESULTS)
         if arguments.list:
             print(listing(claims, store.results(), arguments.scale))
             return 0
@@ -59,40 +62,51 @@ def run(arguments: argparse.Namespace) -> int:
     for name, error in outcome.failed.items():
         print(f"{name}: {error}", file=sys.stderr)
     print(listing(claims, store.results(), arguments.scale))
-    spent = "; the budget is spent, and the same command goes on" if outcome.out_of_time else ""
-    print(f"\n{len(outcome.done)} runs added, {len(outcome.failed)} failed, {len(outcome.left)} to be run{spent}.")
+    print("\n" + report(outcome))
     return 1 if outcome.failed else 0
 
 
-def _chosen(names: list[str]) -> list:
-    from course_lib.replication.claims import load_claims
-
-    claims = {claim.id: claim for claim in load_claims()}
-    for name in names:
-        if name not in claims:
-            near = [known for known in claims if name in known][:5]
-            raise ValueError(f"claim: got {name!r}; allowed are ids such as {', '.join(near or [*claims][:3])}.")
-    return [claim for claim in claims.values() if not names or claim.id in names]
+def report(outcome) -> str:
+    """What came of the runs, in one sentence, after each file that some of them need and that is not there."""
+    needs: dict[str, list[str]] = {}
+    for name, message in outcome.unavailable.items():
+        needs.setdefault(message.partition(": ")[2], []).append(name.split("/")[0])
+    files = []
+    for message, runs in needs.items():
+        which = f"{len(runs)} {'run needs' if len(runs) == 1 else 'runs need'} a file"
+        files.append(f"{which} ({', '.join(dict.fromkeys(runs))}): {message}\n")
+    spent = "; the budget is spent, and the same command goes on" if outcome.out_of_time else ""
+    added = f"{len(outcome.done)} run{'s' * (len(outcome.done) != 1)} added"
+    rest = f"{len(outcome.failed)} failed, {len(outcome.unavailable)} need a file, {len(outcome.left)} to be run"
+    return "\n".join([*files, f"{added}, {rest}{spent}."])
 
 
 def listing(claims, results: dict[str, dict], scale: str) -> str:
-    """A line for each claim, by paper: the verdict, the runs that are done of those planned, and what differs."""
-    from course_lib.replication.plans import runs_of
+    """A line for each claim: the verdict, the runs that are done of those planned, and what differs.
+
+    By paper; in each, what failed comes first and what is not run comes last, otherwise in the paper's order.
+    """
     from course_lib.replication.verdicts import VERDICTS, verdict_of
 
-    lines, counts = [f"Trainings at scale {scale}."], Counter()
+    lines, counts = [f"Trainings at scale {scale}. Beside the verdict: runs done of runs planned."], Counter()
+    width = max(len(claim.id) for claim in claims)
     for paper, group in groupby(claims, key=lambda claim: claim.paper):
-        lines += ["", paper]
-        for claim in group:
-            verdict = verdict_of(claim, results, scale)
-            planned = len(runs_of(claim, scale))
-            lines.append(_line(verdict, planned))
-            counts[verdict.verdict] += 1
+        verdicts = sorted((verdict_of(claim, results, scale) for claim in group), key=lambda each: LISTED[each.verdict])
+        found = Counter(each.verdict for each in verdicts)
+        lines += ["", f"{paper}: {_counted(found)}", *(_line(each, width) for each in verdicts)]
+        counts += found
     return "\n".join([*lines, "", ", ".join(f"{counts[name]} {name}" for name in VERDICTS)])
 
 
-def _line(verdict, planned: int) -> str:
+def _counted(counts: Counter) -> str:
+    return ", ".join(f"{counts[name]} {name}" for name in LISTED if counts[name])
+
+
+def _line(verdict, width: int) -> str:
+    from course_lib.replication.plans import runs_of
+
+    planned, claim = len(runs_of(verdict.claim, verdict.scale)), verdict.claim
     why = " ".join(verdict.why.split())
-    why = f"  {why}" if len(why) <= 90 else f"  {why[:88]} …"
-    done = f"{planned - verdict.missing}/{planned}"
-    return f"  {verdict.verdict:12} {done:>5}  {verdict.claim.id:40} {verdict.claim.title}{why if why.strip() else ''}"
+    why = f"  ({why if len(why) <= 90 else why[:88] + ' …'})" if why else ""
+    done = f"{planned - verdict.missing}/{planned}" if planned else "–"
+    return f"  {verdict.verdict:12} {done:>7}  {claim.id:{width}}  {claim.title}{why}"

@@ -8,12 +8,46 @@ from collections.abc import Iterable, Mapping
 
 from course_lib.arguments import check_choice
 from course_lib.replication.claims import Claim
-from course_lib.replication.measurements import constructions, counts, scores, tables
+from course_lib.replication.measurements import (
+    capacity,
+    constructions,
+    counts,
+    data_distances,
+    estimators,
+    factor_choices,
+    identities,
+    kernels,
+    mean_field,
+    nested_prior,
+    part_three,
+    ratios,
+    score_behaviour,
+    scores,
+    sharing,
+    symmetry,
+    tables,
+)
 from course_lib.replication.parts import Part
 from course_lib.replication.runs import SCALES, Run
 
 Plans = Mapping[str, tuple[Part, ...]]
-PLANS: Plans = tables.PLANS | counts.PLANS | constructions.PLANS | scores.PLANS
+MODULES = (
+    tables, counts, constructions, scores, score_behaviour, identities, data_distances, part_three, kernels, ratios,
+    sharing, capacity, estimators, factor_choices, mean_field, nested_prior, symmetry,
+)  # fmt: skip
+
+
+def joined(plans: Iterable[Plans]) -> Plans:
+    """All of them as one; a ValueError when two have a plan for the same claim, of which one would be lost."""
+    found = {}
+    for plan in plans:
+        if twice := sorted(found.keys() & plan.keys()):
+            raise ValueError(f"plans: {', '.join(twice)} stands in two of them; allowed is one plan for a claim.")
+        found |= plan
+    return found
+
+
+PLANS = joined(module.PLANS for module in MODULES)
 
 
 def parts_of(claim: Claim, scale: str, plans: Plans = PLANS) -> tuple[Part, ...]:

@@ -40,13 +40,19 @@ class Compared:
 
 @dataclass(frozen=True)
 class Ordered:
-    """A step "a > b" of an order: our two means, whether it holds, and the p-value where it is a test of seeds."""
+    """A step "a > b" of an order.
+
+    means : ours of both; values : by seed, one of a constant; controls : for each, as in `Compared`.
+    p : where the step is a test of seeds.
+    """
 
     first: str
     second: str
     means: tuple[float, float]
     holds: bool
     p: float | None = None
+    values: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+    controls: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,7 @@ class Verdict:
     verdict : one of `VERDICTS`; `why`, in words, what kept it from a match.
     n, seeds, missing : seeds that each number rests on (the fewest), all seeds seen, and runs that are not done.
     numbers, orders, holds : what was compared, whatever the verdict. deviations : from the paper's settings.
+    trained : whether any of it is a training at that scale.
     """
 
     claim: Claim
@@ -69,6 +76,7 @@ class Verdict:
     orders: tuple[Ordered, ...] = ()
     holds: tuple[tuple[str, bool], ...] = ()
     deviations: tuple[str, ...] = ()
+    trained: bool = False
 
 
 def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", plans: Plans = PLANS) -> Verdict:
@@ -84,9 +92,10 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     deviations = tuple(dict.fromkeys(note for part in parts for note in deviations_of(claim, part)))
     samples = gathered(claim, results, scale, plans)
     lacking = _lacking(claim, samples) if runs else "it"
+    sized = any(part.scale for part in parts)
     if lacking:
         why = f"{missing} of {len(runs)} runs are missing" if missing else f"nothing measures {lacking} yet"
-        return Verdict(claim, "not run", scale, why, missing=missing, deviations=deviations)
+        return Verdict(claim, "not run", scale, why, missing=missing, deviations=deviations, trained=sized)
     trained = claim.kind == "trained"
     numbers = tuple(_compared(number, samples, trained) for number in _asked(claim))
     orders = tuple(step for chain in claim.expects.order for step in _steps(chain, samples, trained))
@@ -95,7 +104,13 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     used = [samples[name] for name in _metrics(claim)]
     seeds = tuple(sorted({seed for sample in used for seed in sample}))
     n = min(map(len, used))
-    return Verdict(claim, verdict, scale, why, n, seeds, missing, numbers, orders, holds, deviations)
+    return Verdict(claim, verdict, scale, why, n, seeds, missing, numbers, orders, holds, deviations, sized)
+
+
+def best_verdict(claim: Claim, results: Mapping[str, dict], plans: Plans = PLANS) -> Verdict:
+    """The verdict of the full runs where they have one, and otherwise that of the quick ones."""
+    full = verdict_of(claim, results, "full", plans)
+    return full if full.verdict != "not run" else verdict_of(claim, results, "quick", plans)
 
 
 def gathered(claim: Claim, results: Mapping[str, dict], scale: str, plans: Plans = PLANS) -> Samples:
@@ -184,7 +199,9 @@ def _steps(chain: str, samples: Samples, trained: bool) -> list[Ordered]:
         first, second = ([*samples[name].values()] if _constant(name) is None else [_constant(name)] for name in names)
         means = (fmean(first), fmean(second))
         p = p_larger(first, second) if trained else None
-        found.append(Ordered(*names, means, p <= 0.05 if trained else means[0] > means[1], p))
+        holds = p <= 0.05 if trained else means[0] > means[1]
+        controls = tuple(_nearest_control(name, mean, samples) for name, mean in zip(names, means, strict=True))
+        found.append(Ordered(*names, means, holds, p, (tuple(first), tuple(second)), controls))
     return found
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from tqdm.auto import tqdm
 
 from course_lib.arguments import check_integers, check_numbers
+from course_lib.data import DataFileError
 from course_lib.replication.runs import Run, attempt, chosen_device
 from course_lib.replication.store import Store
 from course_lib.training.progress import is_quiet
@@ -22,13 +23,15 @@ class Outcome:
     """What came of the runs that were missing.
 
     done : ids of the runs whose results were added. failed : id → what went wrong.
-    left : ids of the runs that are still without a result; those that failed, that the budget did not allow, or that
-        another process is at.
+    unavailable : id → which data file it needs that is not there and cannot be downloaded, and where to put it.
+    left : ids of the runs that are still without a result; those above, those that the budget did not allow, and those
+        that another process is at.
     out_of_time : whether the budget was spent first.
     """
 
     done: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     out_of_time: bool = False
 
@@ -58,9 +61,9 @@ def run_missing(
             outcome.out_of_time = not finished
             if not finished:
                 break
-            for run, added, error in finished:
+            for run, added, error, unavailable in finished:
                 if error:
-                    outcome.failed[run.id] = error
+                    (outcome.unavailable if unavailable else outcome.failed)[run.id] = error
                 elif added:
                     outcome.done.append(run.id)
                 bar.update()
@@ -96,22 +99,19 @@ class _Pool:
         with suppress(ConnectionError):  # a process that has died meanwhile is found out by `finished`
             connection.send(run)
 
-    def finished(self, deadline: float | None) -> list[tuple[Run, bool, str]]:
-        """Wait for a run to end; of each that did: the run, whether a result was added, and what went wrong.
-
-        Nothing at the deadline.
-        """
+    def finished(self, deadline: float | None) -> list[tuple[Run, bool, str, bool]]:
+        """Wait for a run to end; of each that did: the run, and what `_work` says of it. Nothing at the deadline."""
         seconds = None if deadline is None else max(deadline - time.monotonic(), 0)
         ended = []
         for connection in wait([*self.busy], seconds):
             process, run = self.busy.pop(connection)
             try:
-                added, error = connection.recv()
+                answer = connection.recv()
                 self._idle.append((connection, process))
             except (EOFError, ConnectionError):
                 process.join()
-                added, error = False, f"the process was ended from outside (exit code {process.exitcode})"
-            ended.append((run, added, error))
+                answer = False, f"the process was ended from outside (exit code {process.exitcode})", False
+            ended.append((run, *answer))
         return ended
 
     def _new(self) -> tuple[Connection, object]:
@@ -123,14 +123,22 @@ class _Pool:
 
 
 def _work(connection: Connection, path: Path, device: str) -> None:
-    """Run what comes until the parent is gone; the parent alone hears Ctrl-C."""
+    """Run what comes until the parent is gone; the parent alone hears Ctrl-C.
+
+    The answer to a run: whether a result was added, what went wrong, and whether that is only a file that is missing.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     store = Store(path)
     with suppress(EOFError, ConnectionError):
         while True:
             run = connection.recv()
             try:
-                answer = attempt(store, run, device), ""
+                answer = attempt(store, run, device), "", False
             except Exception as error:  # whatever a measurement raises is a line of the report, not the end
-                answer = False, f"{type(error).__name__}: {error}"
+                answer = False, f"{type(error).__name__}: {error}", _is_missing_file(error)
             connection.send(answer)
+
+
+def _is_missing_file(error: Exception) -> bool:
+    """Whether a data file is not there: that has a cause in the network or the system, a damaged file has none."""
+    return isinstance(error, DataFileError) and error.__cause__ is not None

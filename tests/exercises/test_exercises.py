@@ -13,7 +13,9 @@ import build_wheel
 import exercises
 import notebook_io
 import notebook_rules
+import solutions_page
 from course_lib.grading import registry
+from course_lib.grading.exercise import Wrong
 
 SOLUTIONS = exercises.solutions()
 NOTEBOOKS = [path for solution in SOLUTIONS for path in (solution, exercises.student_path(solution))]
@@ -60,11 +62,54 @@ def test_each_exercise_has_its_block(path):
         assert "Example" in block, task.id
 
 
-def test_solutions_stay_with_the_solutions():
-    for solution in SOLUTIONS:
-        code = text_of(notebook_io.read(exercises.student_path(solution)), "code")
-        assert "SOLUTION" not in code and "STUB" not in code
-        assert code.count("raise NotImplementedError") == 3 and code.count("= ...") == 4
+@pytest.mark.parametrize("path", SOLUTIONS, ids=name_of)
+def test_solutions_stay_with_the_solutions(path):
+    """Where the solution's notebook has an answer, the student's has a stub, or code with a planted fault."""
+    student = notebook_io.read(exercises.student_path(path))
+    code = text_of(student, "code")
+    assert "SOLUTION" not in code and "STUB" not in code
+    stubs = {cell.id: cell.source for cell in notebook_io.code_cells(student)}
+    solved = [cell for cell in notebook_io.code_cells(notebook_io.read(path)) if exercises.BEGIN in cell.source]
+    for task in registry.exercises_of(path.stem[:2]):
+        assert any(re.search(rf"^(def {task.answer}\b|{task.answer} =)", cell.source, re.MULTILINE) for cell in solved)
+    for cell in solved:
+        stub = stubs[cell.id]
+        assert "raise NotImplementedError" in stub or "= ...  # your answer" in stub or exercises.STUB in cell.source
+        answers = re.findall(f"{exercises.BEGIN}\n(.*?)\n *{exercises.END}", cell.source, re.DOTALL)
+        assert answers and not any(answer in stub for answer in answers)
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=name_of)
+def test_the_page_of_solutions(path):
+    """Each exercise has its solution, at least one reason that students' notebooks lack, and every known mistake."""
+    notebook = notebook_io.read(path)
+    page = solutions_page.path_of(notebook_io.ROOT).read_text(encoding="utf-8")
+    for task in registry.exercises_of(path.stem[:2]):
+        block = page.partition(f"### {task.id} {task.title}\n")[2].partition("\n### ")[0]
+        assert block.count("<details>") == block.count("</details>") == 1
+        code = block.partition("```python\n")[2].partition("\n```\n")[0]
+        assert re.search(rf"\b{task.answer}\b", code) and "###" not in code and compile(code, "solution", "exec")
+        reasons = solutions_page.reasons(task.id, notebook.cells)
+        assert reasons and all(len(reason) > 100 and reason in block for reason in reasons), task.id
+        assert len(re.findall("^- .+", block.partition("**What wrong answers show**")[2], re.MULTILINE)) == len(
+            task.wrong
+        )
+
+
+def test_a_solution_loses_its_markers_and_its_stub():
+    region = f"    {exercises.BEGIN}\n    y = x\n    {exercises.STUB}\n    # y = 2\n    {exercises.END}\n"
+    source = f"def f(x):\n{region}    return y"
+    assert solutions_page.solved(source) == "def f(x):\n    y = x\n    return y"
+
+
+def test_plain_words_on_the_page_of_solutions():
+    """Stars, underscores and brackets are shown and mark nothing; an answer that is data stands before its message."""
+    assert solutions_page.escaped("2 * a_b <c> `d_e` [f] $g$") == r"2 \* a\_b \<c\> `d_e` \[f\] \$g\$"
+    assert solutions_page._wrong(Wrong({"kl": "rises", "loss": "rises"}, "kl: it falls.")) == "- `kl` rises: it falls."
+    assert solutions_page._wrong(Wrong({"a": 0.5, "b": "x"}, "no.")) == "- `a` 0.5, `b` x: no."
+    assert (
+        solutions_page._wrong(Wrong(64.0, "no.")) == "- 64: no." and solutions_page._wrong(Wrong(len, "no.")) == "- no."
+    )
 
 
 def run(notebook, folder, installed):
@@ -157,12 +202,16 @@ def test_hidden_cells_and_outputs_are_dropped():
 
 
 def test_a_change_on_one_side_only_is_noticed(tmp_path):
-    for path in NOTEBOOKS:
+    page = solutions_page.path_of(notebook_io.ROOT)
+    for path in [*NOTEBOOKS, page]:
         (tmp_path / name_of(path)).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name_of(path)).write_bytes(path.read_bytes())
     assert exercises.differences(tmp_path) == []
     student = tmp_path / name_of(NOTEBOOKS[1])
     student.write_text(student.read_text().replace("Difficulty 1", "Difficulty 2"))
     assert len(exercises.differences(tmp_path)) == 1
-    student.rename(student.with_name("03_else.ipynb"))
+    student.rename(student.with_name("99_else.ipynb"))
     assert len(exercises.differences(tmp_path)) == 2
+    (tmp_path / name_of(page)).write_text(page.read_text().replace("What wrong answers show", "Mistakes", 1))
+    (found,) = [line for line in exercises.differences(tmp_path) if "solutions" in line.split()[0]]
+    assert found.startswith("book/exercises_solutions.md is not what the solutions give")

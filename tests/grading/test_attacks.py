@@ -22,19 +22,33 @@ import json, struct, sys
 frame = sys._getframe()
 while "replies" not in frame.f_locals:
     frame = frame.f_back
-nonce, fd = frame.f_locals["header"]["nonce"], frame.f_locals["replies"]
+nonce, fd = frame.f_locals["nonce"], frame.f_locals["replies"]
 """
 FORGE = """
 import json, os, struct
-def forged(nonce, **content):
-    text = json.dumps({"nonce": nonce, "value": 3, "grads": [], "error": None, "blank": False, **content}).encode()
-    return struct.pack("<4sIQ", b"cgr1", len(text), 0) + text
+def forged(nonce):
+    content = {"value": 3, "grads": [], "error": None, "blank": False, "changed": [], "left_out": []}
+    text = json.dumps(content).encode()
+    return head(nonce, len(text), 0) + text
+def head(nonce, header, payload):
+    return struct.pack("<4s16sIQ", b"cgr2", nonce, header, payload)
 def everywhere(data):
     for fd in range(64):
         try:
             os.write(fd, data)
         except OSError:
             pass
+"""
+
+DROPS = """
+import time
+os.write(fd, head(nonce, 9, 2**20))
+while True: os.write(fd, b" "); time.sleep(.02)
+"""
+DELETED = """
+import os, time
+kept = []
+for n in range(60): kept.append(open("f", "wb")); kept[-1].write(bytes(2**20)); os.remove("f"); time.sleep(.05)
 """
 
 # name: (the attack's cell, the points of the two honest cells that are left, what the notes say)
@@ -63,6 +77,11 @@ ATTACKS = {
     "many files": (
         "import itertools, time\nfor n in itertools.count(): open(f'f{n}', 'w').close(); time.sleep(.001)",
         2, "cell 2 was skipped: it wrote more than",
+    ),
+    "open files without end": ("kept = [open('f', 'wb') for _ in range(99)]", 2, "cell 2 raised OSError: .*open files"),
+    "files that are deleted and still open": (DELETED, 2, "cell 2 was skipped: it wrote more than 8 MB"),
+    "hides what it has open": (
+        "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)" + DELETED, 2, "skipped: it (hid|wrote more)",
     ),
     "folders in folders": (
         "import os, time\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')\ntime.sleep(9)", 2, "cell 2 was skipped",
@@ -107,13 +126,19 @@ ATTACKS = {
         2, "^$",
     ),
     "writes rubbish everywhere": (FORGE + "everywhere(b'3 of 3 points\\n' * 9)", 2, "it wrote .* no reply"),
-    "a forged reply": (FORGE + "everywhere(forged('0' * 32))", 2, "cell 2 was skipped: it wrote a forged reply"),
+    "a forged reply": (FORGE + "everywhere(forged(bytes(16)))", 2, "cell 2 was skipped: it wrote a forged reply"),
     "a forged reply with the right nonce": (STEAL + FORGE + "os.write(fd, forged(nonce))", 0, ""),
     "the head of an endless reply": (
-        FORGE + "everywhere(struct.pack('<4sIQ', b'cgr1', 9, 2**60)); import time; time.sleep(9)", 2, "no reply",
+        STEAL + FORGE + "os.write(fd, head(nonce, 9, 2**60)); import time; time.sleep(9)", 2, "no reply",
     ),
     "a reply that never ends": (
-        FORGE + "import time; everywhere(struct.pack('<4sIQ', b'cgr1', 9, 2**20)); time.sleep(9)", 2, "took longer",
+        STEAL + FORGE + "import time; os.write(fd, head(nonce, 9, 2**20)); time.sleep(9)", 2, "took longer",
+    ),
+    "a header of 60 MB": (STEAL + FORGE + "os.write(fd, head(nonce, 60 * 2**20, 0)); input()", 2, "no reply"),
+    "a reply in drops": (STEAL + FORGE + DROPS, 2, "took longer than 1.5 s"),
+    "fills the disk between drops": (
+        STEAL + FORGE + DROPS.replace("(.02)", "(.02); open(os.urandom(8).hex(), 'wb').write(bytes(2**20))"),
+        2, "wrote more than 8 MB or 200 files",
     ),
     "closes everything": ("import os; os.closerange(0, 64)", 2, "cell 2 was skipped: it (ended|closed)"),
     "eats the requests": (STEAL + "import os; os.read(frame.f_locals['requests'], 1)", 2, "it took longer"),
@@ -136,6 +161,11 @@ ATTACKS = {
     "an error of a megabyte": ("raise ValueError('\\x1b[2J' + 'x' * 2**20)", 2, "cell 2 raised ValueError"),
     "a pair of sockets": ("import socket; socket.socketpair()", 2, "cell 2 raised PermissionError"),
     "memory that is a file": ("import os; os.memfd_create('x')", 2, "cell 2 raised PermissionError"),
+    "memory that is a secret file": (
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "libc.syscall(447, 0)\nraise OSError(ctypes.get_errno(), '')",
+        2, "raised PermissionError",
+    ),
     "empties a file outside": ("import os; os.truncate({outside!r}, 0)", 2, "cell 2 raised PermissionError"),
     "a signal from a pipe": (
         "import fcntl, os, struct\nread, write = os.pipe()\nfcntl.ioctl(read, 0x8901, struct.pack('i', os.getppid()))",
@@ -146,8 +176,33 @@ ATTACKS = {
         "else: raise PermissionError",
         2, "cell 2 raised PermissionError",
     ),
+    "a forged list of what was left out": (
+        STEAL + FORGE + "text = json.dumps(dict(error=None, left_out=3)).encode()\n"
+        "os.write(fd, head(nonce, len(text), 0) + text)", 2, "skipped: it wrote .* no reply",
+    ),
+    "patches the encoder": (
+        STEAL + "names = frame.f_locals['worker'].value.__globals__\nnames['encode'] = lambda *a: 3", 0, "^$",
+    ),
+    "swaps the answers": (STEAL + "frame.f_locals['worker'].answers['99.3'] = float('nan')", 2, "^$"),
+    "a dict without end": (
+        "import itertools\nclass D(dict):\n    def items(self): return zip(itertools.count(), itertools.count())\n"
+        "prize = D()", 2, "^$",
+    ),
+    "a list that lies about its length": (
+        "class L(list):\n    def __len__(self): return 3\n    def __iter__(self): return iter(range(10**9))\n"
+        "prize = L()", 2, "^$",
+    ),
+    "a tracer that raises": ("import sys\ndef f(*a): raise SystemExit\nsys.settrace(f); sys.setprofile(f)", 2, "Exit"),
+    "an alarm": ("import signal; signal.alarm(1)\nwhile True: pass", 2, "was ended by the system .SIGALRM|longer"),
+    "a destructor that waits": ("class D:\n  def __del__(s):\n    while 1: pass\nd = D(); del d", 2, "took longer"),
+    "folders that nobody may enter": ("import os; os.umask(0o777)\nfor n in 'abc': os.mkdir(n)", 2, "^$|wrote more"),
+    "limits of its own": ("import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))", 2, "^$"),
+    "a file with holes": ("open('f', 'wb').truncate(2**40)", 2, "cell 2 raised OSError: .*too large"),
+    "a link into the system": ("import os; os.link('/etc/passwd', 'x')", 2, "cell 2 raised"),
+    "magics without end": ("!ls\n" * 9_999, 2, "cell 2 (raised SyntaxError: more than 200|was skipped)"),
     "no Python": ("this is no Python", 2, "cell 2 raised SyntaxError"),
-    "magics": ("%pip install torch\n!rm -rf /\n", 2, "^$"),
+    "magics": ("%pip install torch\n%matplotlib inline\na?\n?a", 2, "^$"),
+    "programs": ("!rm -rf /\nx = !ls", 2, "cell 2 ran without `!rm -rf /`, `x = !ls`: the grader starts no programs"),
 }  # fmt: skip
 
 

@@ -10,16 +10,15 @@ import pytest
 import torch
 
 from course_lib.grading import check, hint, registry, report, session
-from course_lib.grading.exercise import Function, LocalAnswer, Plain
+from course_lib.grading.exercise import Function, LocalAnswer, Plain, Verdict
 
 EXERCISES = [exercise for chapter in registry.known() for exercise in registry.exercises_of(chapter)]
 FUNCTIONS = [exercise for exercise in EXERCISES if isinstance(exercise, Function)]
 PLAIN = [exercise for exercise in EXERCISES if isinstance(exercise, Plain)]
-RIGHT = {
-    "02.3": 64, "02.5": dict(kl="falls", reconstruction="rises", loss="rises", used="falls"),
-    "02.6": dict(beta=1.0, reduction="mean", learning_rate=1e-3),
-    "02.8": {"from": "q(z|x)", "to": "p(z|x)", "change": "falls by 2"},
-}  # fmt: skip
+
+
+def id_of(exercise):
+    return exercise.id
 
 
 def judged(exercise, answer, seed=0):
@@ -30,6 +29,7 @@ def judged(exercise, answer, seed=0):
 def fresh_session(monkeypatch):
     monkeypatch.setattr(session, "_passed", {})
     monkeypatch.setattr(session, "_hints", {})
+    monkeypatch.setattr(session, "_solved", set())
 
 
 def test_ids_are_unique_and_every_fact_is_there():
@@ -39,29 +39,31 @@ def test_ids_are_unique_and_every_fact_is_there():
         assert len(exercise.hints) == 2 and all(exercise.hints) and exercise.objective
 
 
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
-def test_right(exercise, capsys):
-    answer = exercise.reference if isinstance(exercise, Function) else RIGHT[exercise.id]
+@pytest.mark.parametrize("exercise", EXERCISES, ids=id_of)
+def test_right(exercise, answers, capsys):
+    """The solution notebook's answer, and for a function the reference, which is computed in another way."""
+    answer = answers(exercise.id[:2])[exercise.id]
+    references = [exercise.reference] if isinstance(exercise, Function) else []
     for seed in range(5):
-        assert judged(exercise, answer, seed).passed
-    started = time.monotonic()
+        for right in (answer, *references):
+            assert judged(exercise, right, seed) == Verdict(True, exercise.praise)
+    started = time.process_time()  # of this process: other work on the computer must not count
     check(exercise.id, answer)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
     assert f"{exercise.id} ✓ {exercise.points} of {exercise.points} points" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+@pytest.mark.parametrize("exercise", EXERCISES, ids=id_of)
 def test_wrong_answers_lose_their_points_with_a_message_that_names_the_fault(exercise):
     answers = [(wrong.answer, wrong.message) for wrong in exercise.wrong]
-    assert len(answers) >= 5
-    assert len({message for _, message in answers}) == len(answers) or exercise.id == "02.6"
+    assert len({message for _, message in answers}) >= 5
     for answer, message in answers:
         for seed in range(3):
             verdict = judged(exercise, answer, seed)
             assert not verdict.passed and message in verdict.message, (message, verdict.message)
 
 
-@pytest.mark.parametrize("exercise", FUNCTIONS, ids=lambda exercise: exercise.id)
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=id_of)
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
@@ -82,41 +84,42 @@ def test_broken_functions(exercise, broken, words):
     assert not verdict.passed and words in verdict.message
 
 
-@pytest.mark.parametrize("exercise", FUNCTIONS, ids=lambda exercise: exercise.id)
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda y: y.unsqueeze(0), "shape"),
-        (lambda y: y.double() if y.dtype == torch.float32 else y.float(), "torch.float"),
-        (lambda y: y * torch.nan, "NaN or infinite"),
-        (lambda y: y * 1.5, "1.5 times"),
-        (lambda y: y + 11, r"off by the same amount, \+11"),
-        (lambda y: y + torch.rand_like(y), "the numbers differ|different values"),
-        (lambda y: y.new_zeros(()) + y.sum() * 0, "shape"),
-    ],
-)
-def test_general_faults(exercise, change, words):
+CHANGES = {  # of outputs: the change, what is said, and what outputs it needs
+    "an axis more": (lambda y: y.unsqueeze(0), "shape", "any"),
+    "another dtype": (lambda y: y.float() if y.dtype == torch.float64 else y.double(), "got torch.float", "any"),
+    "NaNs": (lambda y: y * torch.nan, "NaN or infinite", "real"),
+    "a factor": (lambda y: y * 1.5, r"1\.5 times", "many"),
+    "a constant": (lambda y: y + 11, r"off by the same amount, \+11", "many"),
+    "noise": (lambda y: y + torch.rand_like(y), "same arguments gave different values", "real"),
+    "the sum": (lambda y: y.new_zeros(()) + y.sum() * 0, "shape", "many"),
+}
+
+
+def has(kind, output):
+    """Whether the exercise's typical output is real, and has so many different numbers that a factor shows."""
+    real = output.is_floating_point()
+    return {"any": True, "real": real, "many": real and output.ndim > 0 and len(output.unique()) > 1}[kind]
+
+
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=id_of)
+@pytest.mark.parametrize("name", CHANGES)
+def test_general_faults(exercise, name):
+    change, words, needs = CHANGES[name]
+    typical, *_ = exercise.cases(torch.Generator().manual_seed(0))
+    if not has(needs, exercise.reference(*typical)):
+        pytest.skip("says nothing about outputs of this kind")
     verdict = judged(exercise, lambda *a: change(exercise.reference(*a)))
     assert not verdict.passed and re.search(words, verdict.message), verdict.message
 
 
-@pytest.mark.parametrize("exercise", FUNCTIONS, ids=lambda exercise: exercise.id)
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=id_of)
 def test_something_random_inside_is_named(exercise):
     calls = iter(range(99))
     verdict = judged(exercise, lambda *a: exercise.reference(*a) * (1 if next(calls) == 0 else 2))
     assert not verdict.passed and "nothing random inside" in verdict.message
 
 
-def test_arguments_changed_in_place_harm_only_the_answer():
-    def greedy(mean, log_variance, noise):
-        noise.mul_((0.5 * log_variance).exp().detach()).add_(mean.detach())
-        return noise
-
-    (exercise,) = [exercise for exercise in FUNCTIONS if exercise.id == "02.2"]
-    assert "no gradient" in judged(exercise, greedy).message
-
-
-@pytest.mark.parametrize("exercise", PLAIN, ids=lambda exercise: exercise.id)
+@pytest.mark.parametrize("exercise", PLAIN, ids=id_of)
 @pytest.mark.parametrize(
     "odd",
     [
@@ -129,41 +132,23 @@ def test_arguments_changed_in_place_harm_only_the_answer():
     ],
     ids=lambda odd: f"{type(odd).__name__}-{str(odd)[:20]}" if not callable(odd) else type(odd).__name__,
 )  # fmt: skip
-def test_odd_answers(exercise, odd, capsys):
+def test_odd_answers(exercise, odd, answers, capsys):
+    if repr(odd) == repr(answers(exercise.id[:2])[exercise.id]):
+        pytest.skip("this is the right answer")
     check(exercise.id, odd)
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith(f"{exercise.id} ✗ 0 of {exercise.points} points: ") and "looked at" not in line
 
 
-@pytest.mark.parametrize("number", [64, 64.0, np.float32(64), np.int64(64), torch.tensor(64.0), 512 / 8, np.array(64)])
-def test_a_number_of_any_kind(number):
-    (exercise,) = [exercise for exercise in PLAIN if exercise.id == "02.3"]
-    assert judged(exercise, number).passed
-
-
-def test_a_class_that_raises_when_it_is_looked_at(capsys):
-    class Evil:
-        def __getattr__(self, name):
-            raise SystemError("boo")
-
-    for exercise in EXERCISES:
-        check(exercise.id, Evil())
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(EXERCISES) and all("✗" in line for line in lines)
-
-
-def test_a_students_session_is_left_as_it_was():
-    torch.manual_seed(5)
-    state, kind = torch.get_rng_state(), torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        with torch.no_grad():
-            for exercise in FUNCTIONS:
-                assert judged(exercise, exercise.reference).passed, exercise.id
-            assert judged(PLAIN[2], RIGHT["02.6"]).passed and not torch.is_grad_enabled()
-    finally:
-        torch.set_default_dtype(kind)
-    assert torch.equal(torch.get_rng_state(), state)
+@pytest.mark.parametrize("exercise", PLAIN, ids=id_of)
+def test_the_answers_of_other_exercises(exercise, answers, capsys):
+    """Handed in under the wrong number, each is wrong and named in one line."""
+    for other in EXERCISES:
+        answer = answers(other.id[:2])[other.id]
+        if repr(answer) != repr(answers(exercise.id[:2])[exercise.id]):
+            check(exercise.id, answer)
+            (line,) = capsys.readouterr().out.splitlines()
+            assert line.startswith(f"{exercise.id} ✗ 0 of {exercise.points} points: ") and "looked at" not in line
 
 
 def test_unknown_exercises(capsys):
@@ -171,7 +156,7 @@ def test_unknown_exercises(capsys):
         check(name, 1)
         hint(name)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 14 and all("allowed are 02.1, 02.2" in line and len(line) < 200 for line in lines)
+    assert len(lines) == 14 and all("allowed are 02.1 to 02." in line and len(line) < 300 for line in lines)
 
 
 def test_hints_come_in_two_steps(capsys):
@@ -181,19 +166,24 @@ def test_hints_come_in_two_steps(capsys):
     assert "hint 1 of 2" in first and "hint 2 of 2" in second and second == third
 
 
-def test_report(capsys):
+@pytest.mark.parametrize("chapter", registry.known())
+def test_report(chapter, answers, capsys):
     report()
     assert capsys.readouterr().out == "Nothing was checked yet.\n"
-    check("02.1", FUNCTIONS[0].reference)
-    check("02.3", 1)
+    right, wrong = (exercise for exercise in registry.exercises_of(chapter)[:2])
+    check(right.id, answers(chapter)[right.id])
+    check(wrong.id, None)
     capsys.readouterr()
     report()
     *objectives, total = capsys.readouterr().out.splitlines()
-    assert total.split()[:3] == ["3", "of", "20"] and len(objectives) == 5
-    check("02.1", None)
+    tasks = registry.exercises_of(chapter)
+    assert total.split()[:3] == [str(right.points), "of", str(sum(task.points for task in tasks))]
+    assert len(objectives) == len({task.objective for task in tasks})
+    check(right.id, None)
     capsys.readouterr()
     report()
-    assert capsys.readouterr().out.splitlines()[-1].split()[0] == "0"
+    *_, total, remark = capsys.readouterr().out.splitlines()
+    assert total.split()[0] == "0" and remark.startswith(f"The last answer counts. {right.id} had a right one before")
 
 
 def test_needs_no_jupyter_package():

@@ -3,19 +3,37 @@
 import json
 import math
 import random
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
 
-from course_lib.grading.wire import HEAD, MAGIC, Decoder, Other, Reader, WireError, encode, pack
+from course_lib.grading.wire import (
+    HEAD,
+    MAGIC,
+    MOST_HEADER,
+    MOST_REPLY,
+    Decoder,
+    Forged,
+    Other,
+    Reader,
+    WireError,
+    as_sent,
+    encode,
+    pack,
+)  # fmt: skip
+
+NONCE = bytes(range(16))
 
 
 def there_and_back(value):
     buffers = []
     reader = Reader()
-    reader.feed(pack({"value": encode(value, buffers)}, buffers))
-    header, payload = reader.frame()
+    reader.feed(pack(NONCE, {"value": encode(value, buffers)}, buffers))
+    nonce, header, payload = reader.frame()
+    assert nonce == NONCE
     return Decoder(payload).value(header["value"])
 
 
@@ -39,7 +57,7 @@ def test_tensors(dtype, shape):
 
 def test_arrays_and_gradients():
     array = np.arange(6.0).reshape(2, 3)[:, ::2]
-    back, scalar, tensor = there_and_back([array, np.float32(2), torch.ones(2, requires_grad=True)])
+    back, scalar, tensor = there_and_back([array, np.array(2.0), torch.ones(2, requires_grad=True)])
     assert isinstance(back, np.ndarray) and np.array_equal(back, array) and scalar.shape == ()
     assert tensor.requires_grad and tensor.is_leaf
 
@@ -50,18 +68,44 @@ def test_what_is_not_sent():
     assert there_and_back(lambda: 0) == Other("function")
     assert there_and_back(torch.eye(2).to_sparse()).type_name.startswith("tensor of float32")
     assert there_and_back(np.array(["a"])).type_name.startswith("array")
-    assert there_and_back(list(range(20_000))) == Other("list")
+    for large in (list(range(20_000)), [[0.5] * 100] * 200, "x" * 10**6, {"a": ["x" * 60_000, "y" * 60_000]}):
+        assert there_and_back(large) == Other(f"{type(large).__name__} with too much in it")
     assert "Other" in repr(there_and_back(loop))
 
 
+@pytest.mark.parametrize(
+    ("number", "arrived"),
+    [
+        (Fraction(1, 2), 0.5), (Decimal("0.5"), 0.5), (Fraction(10**400), math.inf), (Decimal("-1e999"), -math.inf),
+        (10**5_000, math.inf), (-(10**5_000), -math.inf), (np.float64(0.5), 0.5),
+        (np.float32(0.5), 0.5), (np.int8(3), 3), (np.bool_(True), True), (np.longdouble(0.5), 0.5),
+        (np.float16(2), 2.0), (True, True),
+    ],
+    ids=lambda number: type(number).__name__,
+)  # fmt: skip
+def test_numbers_of_other_kinds(number, arrived):
+    back = there_and_back(number)
+    assert back == arrived == as_sent(number) and type(back) is type(arrived)
+    assert math.isnan(there_and_back(Decimal("sNaN")))
+
+
+def test_the_nonce_comes_first():
+    """A frame for another request is refused by its head: nothing of it is waited for, kept or parsed."""
+    reader = Reader()
+    reader.expected = NONCE[::-1]
+    reader.feed(HEAD.pack(MAGIC, NONCE, MOST_HEADER, MOST_REPLY))
+    with pytest.raises(Forged):
+        reader.wanted()
+
+
 def test_pieces():
-    data = pack({"a": 1}, [b"xyz"]) + pack({"b": 2}, [])
+    data = pack(NONCE, {"a": 1}, [b"xyz"]) + pack(NONCE, {"b": 2}, [])
     reader, frames = Reader(), []
     for byte in data:
         reader.feed(bytes([byte]))
         frame = reader.frame()
         frames += [frame] if frame else []
-    assert frames == [({"a": 1}, b"xyz"), ({"b": 2}, b"")]
+    assert frames == [(NONCE, {"a": 1}, b"xyz"), (NONCE, {"b": 2}, b"")]
 
 
 @pytest.mark.parametrize(
@@ -69,12 +113,12 @@ def test_pieces():
     [
         b"HTTP/1.1 200 OK",
         b"c",
-        HEAD.pack(MAGIC, 2**31, 0),
-        HEAD.pack(MAGIC, 4, 2**62),
-        HEAD.pack(MAGIC, 3, 0) + b"[1]",
-        HEAD.pack(MAGIC, 3, 0) + b"\xff\xfe{",
-        HEAD.pack(MAGIC, 200_000, 0) + b"[" * 200_000,
-        HEAD.pack(MAGIC, 9_000, 0) + b'{"a":' + b"1" * 8_994 + b"}",
+        HEAD.pack(MAGIC, NONCE, MOST_HEADER + 1, 0),
+        HEAD.pack(MAGIC, NONCE, 4, MOST_REPLY + 1),
+        HEAD.pack(MAGIC, NONCE, 3, 0) + b"[1]",
+        HEAD.pack(MAGIC, NONCE, 3, 0) + b"\xff\xfe{",
+        HEAD.pack(MAGIC, NONCE, 200_000, 0) + b"[" * 200_000,
+        HEAD.pack(MAGIC, NONCE, 9_000, 0) + b'{"a":' + b"1" * 8_994 + b"}",
     ],
 )
 def test_what_is_no_frame(data):
@@ -94,6 +138,8 @@ def test_what_is_no_frame(data):
         {"tensor": ["float32", [2], 8, False]},
         {"tensor": ["float32", [-1, -1], 4, False]},
         {"tensor": ["float32", [2**40, 0], 0, False]},
+        {"tensor": ["float32", [2**28, 2**28, 2**28, 0], 0, False]},
+        {"array": ["float32", [2**28, 2**28, 0], 0, False]},
         {"tensor": ["object", [1], 4, False]},
         {"tensor": ["float32", [1.0], 4, False]},
         {"tensor": ["float32", [True], 4, False]},
@@ -119,7 +165,7 @@ def test_what_is_no_value(node):
 def test_broken_frames_never_raise_anything_else():
     """One byte changed, anywhere: a value, or a WireError."""
     buffers = []
-    good = pack({"value": encode([torch.ones(3), {"a": (1, "x")}, np.ones(2)], buffers)}, buffers)
+    good = pack(NONCE, {"value": encode([torch.ones(3), {"a": (1, "x")}, np.ones(2)], buffers)}, buffers)
     draw = random.Random(0)
     for _ in range(2_000):
         data = bytearray(good)
@@ -129,6 +175,6 @@ def test_broken_frames_never_raise_anything_else():
         try:
             frame = reader.frame()
             if frame is not None:
-                Decoder(frame[1]).value(frame[0].get("value"))
+                Decoder(frame[2]).value(frame[1].get("value"))
         except WireError:
             pass

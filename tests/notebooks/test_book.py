@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
@@ -13,6 +12,7 @@ from bs4 import BeautifulSoup
 import notebook_io
 import notebook_rules
 import publish
+import site_rules
 
 NOT_SOURCES = (".git", ".venv", "_build", "build", "dist", "*.egg-info", "__pycache__", ".*_cache")
 
@@ -30,24 +30,6 @@ def build(folder: Path) -> subprocess.CompletedProcess:
 def pages() -> list[str]:
     toc = yaml.safe_load((notebook_io.ROOT / "book" / "_toc.yml").read_text(encoding="utf-8"))
     return [toc["root"]] + [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-
-
-def broken_links(html: Path) -> list[str]:
-    """Links, pictures, scripts and style sheets within the book that lead to no file, or to no place in it."""
-    # _static holds a template of the theme whose name ends like a page's.
-    pages = [path for path in html.rglob("*.html") if "_static" not in path.relative_to(html).parts]
-    soups = {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in pages}
-    places = {path: {tag["id"] for tag in soup.find_all(id=True)} for path, soup in soups.items()}
-    broken = []
-    for path, soup in soups.items():
-        for tag in soup.find_all(lambda tag: tag.get("href") or tag.get("src")):
-            target = urlsplit(tag.get("href") or tag.get("src"))
-            if target.scheme or target.netloc:
-                continue
-            file = (path.parent / unquote(target.path)).resolve() if target.path else path
-            if not file.is_file() or (target.fragment and file in places and target.fragment not in places[file]):
-                broken.append(f"{path.relative_to(html)}: {target.geturl()}")
-    return broken
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -87,12 +69,13 @@ def test_every_chapter_is_in_the_table_of_contents():
 
 
 def test_no_link_is_broken(html):
-    assert broken_links(html) == []
+    assert site_rules.link_faults(site_rules.read(html), html) == []
 
 
 def test_a_broken_link_is_found(tmp_path):
     (tmp_path / "a.html").write_text('<p id="here"></p><a href="#here"></a><a href="b.html"></a><a href="#there"></a>')
-    assert broken_links(tmp_path) == ["a.html: b.html", "a.html: #there"]
+    found = site_rules.link_faults(site_rules.read(tmp_path), tmp_path)
+    assert found == ["a.html: b.html leads to no file", "a.html: #there leads to no place in a.html"]
 
 
 def test_pictures_have_the_words_that_the_notebook_gives(html):

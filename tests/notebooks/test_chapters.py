@@ -13,7 +13,7 @@ import notebook_io
 import notebook_rules
 
 CHAPTERS = notebook_io.executed()
-SECONDS_PER_CELL = 120
+SECONDS_PER_CELL = 300  # of a busy computer
 # Appended to the copy that is run: whatever the chapter imported must have come from the wheel, not from a checkout.
 IMPORTED_FROM_WHEEL = """
 import pathlib, sys

@@ -9,6 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 import notebook_io
 import notebook_rules as rules
 import publish
+from course_lib.replication import card
 
 ALT = {"mystnb": {"image": {"alt": "Two curves that fall and then level out."}}}
 
@@ -70,6 +71,15 @@ def test_a_picture_within_html_is_no_text(sound):
     assert faults(sound) == []
     sound.cells[2].outputs[0].data["text/html"] += "saved to /tmp/a"
     assert len(faults(sound)) == 1
+
+
+def test_a_claims_card_says_what_the_results_say(sound):
+    html = card("distances/figure-4.3")._repr_html_()
+    sound.cells[2].outputs = [new_output("execute_result", data={"text/html": html}, execution_count=2)]
+    assert faults(sound) == []
+    sound.cells[2].outputs[0].data["text/html"] = html.replace("match", "fail", 1)
+    (fault,) = faults(sound)
+    assert "the card of distances/figure-4.3 is out of date" in fault
 
 
 @pytest.mark.parametrize("alt", ["", None, "figure.png", "../_images/0a1b.png", "curves", "see ./figures/a for this"])

@@ -3,8 +3,9 @@
 import sys
 
 import pytest
+import torch
 
-from course_lib.replication import Store
+from course_lib.replication import Context, Store
 
 CHEAP = '''
 import pathlib, time
@@ -64,3 +65,9 @@ def result():
         return {"id": name, "config_hash": "0", "scale": "full", "seed": 0, "metrics": {"value": 0.1 + 0.2}} | changes
 
     return make
+
+
+@pytest.fixture
+def context(tmp_path):
+    """What a measurement gets, with seed 0."""
+    return Context(0, torch.device("cpu"), tmp_path / "scratch")

@@ -14,7 +14,7 @@ from course_lib.replication import Run, load_claims
 from course_lib.replication.claims import Claim, Expectation
 from course_lib.replication.command import seconds
 from course_lib.replication.parts import Part
-from course_lib.replication.plans import PLANS, deviations_of, queue, runs_of
+from course_lib.replication.plans import PLANS, deviations_of, joined, queue, runs_of
 from course_lib.replication.runs import attempt, execute, measurement_of
 from course_lib.replication.store import RESULTS, Store
 from course_lib.replication.workers import run_missing
@@ -69,6 +69,13 @@ def test_every_plan_is_of_a_claim_and_every_measurement_exists():
     for name, parts in PLANS.items():
         assert name in CLAIMS and parts
         assert all(callable(measurement_of(part.measurement)) for part in parts)
+
+
+def test_no_plan_replaces_another():
+    part = (Part("counts.squares"),)
+    assert joined([{"isa/a": part}, {"isa/b": part}]) == {"isa/a": part, "isa/b": part}
+    with pytest.raises(ValueError, match="isa/a stands in two"):
+        joined([{"isa/a": part}, {"isa/a": part}])
 
 
 def test_every_exact_claim_has_a_plan():

@@ -58,6 +58,28 @@ GAP_WRONG = {
     ("change", "rises by 4"): "change: the two were added; the gap is log p(x) less the ELBO.",
     ("change", "stays"): "change: it stays only where both sides rise by the same.",
 }
+SCORES = {
+    "A code": "yes", "A price": "no", "A test": "no",
+    "B code": "yes", "B price": "yes", "B test": "yes",
+    "C code": "no", "C price": "no", "C test": "yes",
+}  # fmt: skip
+SCORES_WRONG = {
+    ("A code", "no"): "A code: it does say so: the decoder is told nothing about which image to draw.",
+    ("A price", "yes"): "A price: its reason is the decoder's size. Nothing is said about what a nat costs or saves.",
+    (
+        "A test",
+        "yes",
+    ): "A test: it names a cause and stops there. Nothing that could be seen would make it take that back.",
+    ("B code", "no"): "B code: its first sentence says so.",
+    ("B price", "no"): "B price: its second sentence compares what a nat costs with what it saves, which is the point.",
+    (
+        "B test",
+        "no",
+    ): "B test: it says what training with sums should do, and that it is wrong if that does not happen.",
+    ("C code", "yes"): "C code: it says the opposite: that the code is in order.",
+    ("C price", "yes"): "C price: that the loss asks for a small KL is not yet that a nat costs more than it saves.",
+    ("C test", "no"): "C test: the explanation is wrong, and yet it says what would refute it: images that stay grey.",
+}
 
 EXERCISES = (
     Function(
@@ -194,6 +216,24 @@ EXERCISES = (
         hints=(
             "log p(x) = ELBO + a divergence between two distributions over z, before and after. Which two?",
             "One is the encoder's q(z|x), the other Bayes' rule's for this decoder. log p(x) rose by 1, the ELBO by 3.",
+        ),
+    ),
+    Plain(
+        id="02.9",
+        title="Three explanations",
+        objective=PRICE,
+        answer="scores",
+        points=2,
+        difficulty=2,
+        minutes=10,
+        fault=choices(SCORES, ("yes", "no"), SCORES_WRONG),
+        wrong=tuple(Wrong({**SCORES, key: word}, message) for (key, word), message in SCORES_WRONG.items()),
+        praise="right: B has all three. A sees what happened and guesses why; C is wrong and would find out.",
+        hints=(
+            "Read each answer three times, once for each point, and only for what it says: an answer can be wrong "
+            "about the cause and still name a test.",
+            "A and C name causes of their own, and neither speaks of a price. Which of the two says what would show it "
+            "to be wrong?",
         ),
     ),
 )

@@ -1,11 +1,10 @@
 """What exercise 02.6 trains: a small VAE on 16×16 XYSquares, with the settings that a student chose."""
 
-from numbers import Real
-
 import torch
 
 from course_lib.data import XYSquares
 from course_lib.frameworks import BetaVAE, Step
+from course_lib.grading.answers import as_number
 from course_lib.grading.calling import one_line
 from course_lib.grading.exercise import Wrong
 from course_lib.losses import kl_to_standard_normal
@@ -13,7 +12,9 @@ from course_lib.models import mlp_vae
 
 LATENTS, STEPS, BATCH_SIZE = 6, 200, 64
 NATS = 0.05  # of all latents together: below this, a code is called collapsed
-KEYS = ("beta", "reduction", "learning_rate")
+SLOWEST, FASTEST = 1e-4, 1e-2  # learning rates that are allowed
+NUMBERS = ("beta", "learning_rate")
+KEYS = (*NUMBERS, "reduction")
 
 
 def fault(settings) -> str | None:
@@ -21,7 +22,8 @@ def fault(settings) -> str | None:
     wrong = _unusable(settings)
     if wrong is not None:
         return wrong
-    nats = trained_nats(**{key: value for key, value in settings.items() if key in KEYS})
+    settings = {**settings, **{key: as_number(settings[key]) for key in NUMBERS}}
+    nats = trained_nats(**settings)
     if nats < NATS:
         return None
     return f"{_diagnosis(settings)} The code holds {nats:.2f} nats for each image; below {NATS} counts as collapsed."
@@ -58,37 +60,45 @@ def _adam(weights, gradients, first, second, step: int, rate: float) -> None:
 
 def _unusable(settings) -> str | None:
     if not isinstance(settings, dict) or set(settings) != set(KEYS):
-        return f"wanted is a dict with the keys {', '.join(KEYS)}."
-    numbers = [settings["beta"], settings["learning_rate"]]
-    if not all(isinstance(value, Real) and not isinstance(value, bool) for value in numbers):
+        return "wanted is a dict with the keys beta, reduction, learning_rate."
+    beta, rate = (as_number(settings[key]) for key in NUMBERS)
+    if beta is None or rate is None:
         return "beta and learning_rate must be numbers."
-    beta, rate = numbers
     if not 0 <= beta <= 1:
-        return f"beta: got {beta:g}, which is not allowed here: with a large β anybody can. Stay within 0 to 1."
-    if not 1e-4 <= rate <= 1e-2:
-        return (
-            f"learning_rate: got {rate:g}; allowed are 1e-4 to 1e-2. A model that never trained has an empty code too, "
-            "but it did not collapse."
-        )
+        return f"beta: got {beta:g}. {TOO_LARGE}"
+    if not SLOWEST <= rate <= FASTEST:
+        return f"learning_rate: got {rate:g}; allowed are {SLOWEST:g} to {FASTEST:g}. {UNTRAINED}"
     if settings["reduction"] not in ("sum", "mean"):
-        return f"reduction: got {one_line(settings['reduction'], 40)!r}; allowed are 'sum' and 'mean'."
+        return f"reduction: got {one_line(settings['reduction'], 40)!r}; {REDUCTIONS}"
     return None
 
 
 def _diagnosis(settings: dict) -> str:
     if settings["beta"] == 0:
-        return "With β = 0 nothing asks the code to be cheap: this is the way to the most nats, not to none."
+        return FREE
     if settings["reduction"] == "sum":
-        return "With sums and β of at most 1 this is an ordinary VAE: its nats pay for themselves."
-    return "The means point the right way, but a β this small takes back what they do: what is it worth in sums?"
+        return ORDINARY
+    if settings["learning_rate"] < FASTEST and trained_nats(**{**settings, "learning_rate": FASTEST}) < NATS:
+        return TOO_SLOW
+    return CHEAP
 
 
-WRONG = (
-    Wrong({"beta": 1.0, "reduction": "sum", "learning_rate": 1e-3}, "an ordinary VAE"),
-    Wrong({"beta": 0.0, "reduction": "sum", "learning_rate": 1e-3}, "the way to the most nats"),
-    Wrong({"beta": 100.0, "reduction": "sum", "learning_rate": 1e-3}, "not allowed here"),
-    Wrong({"beta": 1.0, "reduction": "sum", "learning_rate": 0.0}, "did not collapse"),
-    Wrong({"beta": 6 / 512, "reduction": "mean", "learning_rate": 1e-3}, "takes back what they do"),
-    Wrong({"beta": 0.0, "reduction": "mean", "learning_rate": 1e-3}, "the way to the most nats"),
-    Wrong({"beta": 1.0, "reduction": "none", "learning_rate": 1e-3}, "allowed are 'sum' and 'mean'"),
+TOO_LARGE = "With a large β anybody can: stay within 0 to 1."
+UNTRAINED = "A model that never trained has an empty code too, but it did not collapse."
+REDUCTIONS = "allowed are 'sum' and 'mean'."
+FREE = "With β = 0 nothing asks the code to be cheap: this is the way to the most nats, not to none."
+ORDINARY = "With sums and β of at most 1 this is an ordinary VAE: its nats pay for themselves."
+TOO_SLOW = f"It is the learning rate: {STEPS} steps of this size do not empty the code, with {FASTEST:g} they do."
+CHEAP = "The means point the right way, but a β this small takes back what they do: what is it worth in sums?"
+WRONG = tuple(
+    Wrong({"beta": beta, "reduction": reduction, "learning_rate": rate}, message)
+    for beta, reduction, rate, message in (
+        (1.0, "sum", 1e-3, ORDINARY),
+        (0.0, "sum", 1e-3, FREE),
+        (100.0, "sum", 1e-3, TOO_LARGE),
+        (1.0, "sum", 0.0, UNTRAINED),
+        (6 / 512, "mean", 1e-3, CHEAP),
+        (0.2, "mean", 1e-4, TOO_SLOW),
+        (1.0, "none", 1e-3, REDUCTIONS),
+    )
 )

@@ -1,0 +1,36 @@
+"""What takes more than one training of a seed: gaps between two, and slopes and ranges over several."""
+
+import numpy as np
+
+from course_lib.replication.measurements.small_grid import training
+from course_lib.replication.runs import Context
+
+RELATIVE = ("reconstruction", "kl")  # have no scale of their own: their gaps are shares of the mean of the two
+
+
+def gaps(context: Context, first: dict, second: dict) -> dict[str, float]:
+    """The absolute difference of two trainings in each score: "linearity-gap", and of their controls.
+
+    first, second : settings of `small_grid.training`.
+    """
+    ours, theirs = training(context, **first), training(context, **second)
+    found = {}
+    for name in (name for name in ours if name in theirs):
+        gap, mean = abs(ours[name] - theirs[name]), (abs(ours[name]) + abs(theirs[name])) / 2
+        share = name.split("/")[-1] in RELATIVE and mean > 0
+        found[f"{name}-gap"] = gap / mean if share else gap
+    return found
+
+
+def slopes(context: Context, trainings: list[dict]) -> dict[str, float]:
+    """The slope of a line through each score over the spacing, in squares' sides: "mig-slope"."""
+    found = [training(context, **settings) for settings in trainings]
+    sides = [settings["spacing"] / 2 for settings in trainings]
+    return {f"{name}-slope": np.polyfit(sides, [scores[name] for scores in found], 1)[0] for name in found[0]}
+
+
+def ranges(context: Context, trainings: list[dict]) -> dict[str, float]:
+    """How far apart the largest and the smallest of each score are: "axis-alignment-peak-gap"."""
+    found = [training(context, **settings) for settings in trainings]
+    values = {name: [scores[name] for scores in found] for name in found[0]}
+    return {f"{name}-gap": max(values[name]) - min(values[name]) for name in values}

@@ -1,0 +1,139 @@
+"""Chapter 4's exercises beyond what holds for all: what they say is so in the library, and answers off the list."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import exercises
+import notebook_io
+from course_lib import metrics
+from course_lib.data import XYSquares
+from course_lib.frameworks import BetaVAE
+from course_lib.grading import registry
+from course_lib.grading.chapters.broken_score import CROWDED, READ, TWICE
+from course_lib.grading.chapters.chapter_04 import BLIND, CULPRITS
+from course_lib.grading.exercise import LocalAnswer
+from course_lib.models import mlp_vae
+
+DATA = XYSquares(1, 4, squares=2, image_size=16)
+FACTORS = DATA.space.factors(torch.arange(len(DATA)))
+Y = FACTORS.double() / 8
+REORDERED = (torch.tensor([3, 6, 1, 4, 7, 0, 5, 2]).double() / 8)[FACTORS]
+COLUMNS = ("beta_vae_score", "factor_vae_score", "mig", "modularity", "distance_correlation")
+NOTEBOOK = notebook_io.read(next(path for path in exercises.solutions() if path.stem == "04_measuring_disentanglement"))
+
+
+def turned(degrees):
+    t = math.radians(degrees)
+    plane = torch.tensor([[math.cos(t), -math.sin(t)], [math.sin(t), math.cos(t)]], dtype=torch.float64)
+    return Y @ torch.block_diag(plane, plane)
+
+
+def table(latents):
+    return metrics.Encodings.from_table(latents, DATA)
+
+
+def trees(latents):
+    return metrics.dci(table(latents), num_samples=800, num_test=200, jobs=1).values
+
+
+def judged(exercise, answer, seed=0):
+    return registry.find(exercise).judge(LocalAnswer(answer), seed)
+
+
+def test_the_blind_spots_are_those_of_the_library():
+    noise = torch.rand(len(Y), 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    noisy, sums = torch.cat([Y[:, :3], noise], 1), torch.cat([Y, Y[:, ::2] + Y[:, 1::2]], 1)
+    codes = {
+        "BetaVAE": (metrics.beta_vae_score, noisy), "modularity": (metrics.modularity, noisy),
+        "MIG": (metrics.mig, sums), "FactorVAE": (metrics.factor_vae_score, sums),
+        "FactorVAE scaled": (metrics.factor_vae_score, Y * torch.tensor([30, 1, 1, 1])),
+        "distance": (metrics.distance_correlation, 2.0**FACTORS),
+        "linearity": (metrics.linearity_ratio, 2.0**FACTORS),
+    }  # fmt: skip
+    found = {name: float(score(table(code))) for name, (score, code) in codes.items()}
+    found["DCI-C"] = trees(Y[:, [0, 0, 1, 1, 2, 3]])["completeness"]
+    assert {name: "falls" if value <= 0.9 else "stays" for name, value in found.items()} == BLIND, found
+
+
+def test_the_table_of_suspects_is_what_the_library_gives():
+    """To two digits as printed, or one more in the last where another computer rounds otherwise."""
+    (task,) = [cell.source for cell in NOTEBOOK.cells if cell.source.startswith("## 04.6 ")]
+    rows = [line.strip("| ").split(" | ") for line in task.splitlines() if line.startswith("| **")]
+    assert [row[0].strip("*") for row in rows] == list(CULPRITS)
+    codes = {
+        "twice": torch.cat([Y, Y], 1), "turned": turned(20), "reordered": REORDERED, "missing": Y[:, :3],
+        "merged": torch.cat([8 * Y[:, :1] + Y[:, 1:2], Y[:, 2:]], 1),
+        "untrained": BetaVAE(mlp_vae(DATA, 6, hidden=(128,), seed=1)).encode(DATA.images(torch.arange(len(DATA)))),
+    }  # fmt: skip
+    for letter, *printed in rows:
+        code = codes[CULPRITS[letter.strip("*")]]
+        found = [*metrics.evaluate(table(code), scores=COLUMNS).headlines()]
+        found += [trees(code)[key] for key in ("disentanglement", "completeness")]
+        assert np.abs(np.array(found) - np.array(printed, float)).max() < 0.0101, (letter, found)
+
+
+@pytest.mark.parametrize("broken", [
+    lambda z, s: (z.var(1) / s**2).nan_to_num(0.0).argmin(1),
+    lambda z, s: (z.var(1) / (s**2 + 1e-8)).argmin(1),
+    lambda z, s: (z.var(1) / s.clamp(min=1e-6) ** 2).argmin(1),
+])  # fmt: skip
+def test_repairs_that_leave_the_dead_in_power(broken):
+    assert "dead latents still win the vote" in judged("04.2", broken).message
+
+
+def test_the_vote_as_the_library_counts_it():
+    """Votes of the reference, over many groups of the chapter's squares, are the library's share of votes."""
+    reference, draws = registry.find("04.2").reference, torch.Generator().manual_seed(0)
+    padded = torch.cat([turned(20), torch.zeros(len(Y), 2, dtype=torch.float64)], 1)
+    for factor in range(4):
+        points = FACTORS[torch.randint(len(Y), (50, 64), generator=draws)]
+        points[:, :, factor] = points[:, :1, factor]
+        assert reference(padded[DATA.space.index(points)], padded.std(0)).tolist() == [factor] * 50
+    shares = metrics.factor_vae_score(table(padded)).matrix.to_numpy()
+    assert (shares[:4].argmax(1) == range(4)).all() and not shares[4:].any()
+
+
+def test_modularity_is_the_library_s():
+    reference = registry.find("04.1").reference
+    for latents in (Y, turned(20), Y[:, :3], torch.cat([Y, 0 * Y], 1), 0 * Y):
+        score = metrics.modularity.from_samples(latents, FACTORS)
+        assert float(reference(torch.tensor(score.matrix.to_numpy()))) == pytest.approx(float(score))
+
+
+@pytest.mark.parametrize(("code", "words"), [
+    (lambda y: None, "is there a `return`"),
+    (lambda y: y.double().numpy(), "A tensor"),
+    (lambda y: y[:10].double(), "got the shape (10, 4)"),
+    (lambda y: y.double()[:, :, None], "got the shape (4096, 4, 1)"),
+    (lambda y: y.double() * torch.nan, "NaN"),
+    (lambda y: y.double() * 1e200, "1e100"),
+    (lambda y: y.double() * 1j, "complex"),
+    (lambda y: 1 / 0, "ZeroDivisionError"),
+    (lambda y: y, READ),  # integers are fine, but the order is there
+    (lambda y: torch.cat([REORDERED[:1] * 0 + (5 * y % 8).double(), y.double()], 1), TWICE),
+    (lambda y: (y.double() - 2.6) ** 2, CROWDED),  # one latent each, although the best one knows nearly all
+    (..., "not written yet"),
+    (3, "it is a int and no function"),
+])  # fmt: skip
+def test_codes_that_break_nothing(code, words):
+    verdict = judged("04.4", code)
+    assert not verdict.passed and words in verdict.message, verdict.message
+
+
+@pytest.mark.parametrize("order", [[3, 7, 1, 5, 0, 4, 2, 6], [4, 1, 6, 3, 0, 7, 2, 5]])
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64, torch.int64])
+def test_other_ways_to_break_mig(order, kind):
+    assert judged("04.4", lambda y: torch.tensor(order, dtype=kind)[y]).passed
+
+
+@pytest.mark.parametrize("values", [8, 20])
+def test_another_factor_s_number_of_images_is_named(values):
+    assert "orientation has 40" in judged("04.5", 19 * (values - 1) / (0.02 * math.log(values))).message
+
+
+@pytest.mark.parametrize("near", [10_000, 10_044, 10_050])
+def test_the_number_of_images_may_be_rounded(near):
+    assert judged("04.5", near).passed and not judged("04.5", near + 200).passed

@@ -1,0 +1,185 @@
+"""Chapter 8's exercises beyond what holds for all: what they say is so, and answers off the list."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import kstest, norm, uniform
+from torch.distributions import Normal
+from torch.special import ndtr, ndtri
+
+import notebook_io
+from course_lib import metrics
+from course_lib.grading import registry
+from course_lib.grading.chapters.axes_from_pairs import axes_angle, turned
+from course_lib.grading.chapters.chapter_08 import WITNESSES
+from course_lib.grading.chapters.law_preserving_maps import coupled, entangled
+from course_lib.grading.chapters.mirror_without_zeros import mirror
+from course_lib.grading.chapters.visible_rotation import PRIORS, VISIBLE, p_value
+from course_lib.grading.exercise import LocalAnswer
+from course_lib.theory import Entangler
+
+HIDDEN = {check.id: check for check in registry.hidden_checks(notebook_io.ROOT / "exercises" / "hidden", "08")}
+ALPHA = 0.15
+
+
+def judged(exercise, answer, seed=0):
+    return (HIDDEN.get(exercise) or registry.find(exercise)).judge(LocalAnswer(answer), seed)
+
+
+def factors(law, n=4_000):
+    return np.stack([law.rvs(n, random_state=np.random.default_rng(seed)) for seed in (0, 1)], axis=1)
+
+
+def explained(inputs, targets):
+    """R² of the best linear function."""
+    inputs = np.column_stack([inputs, np.ones(len(inputs))])
+    rest = targets - inputs @ np.linalg.lstsq(inputs, targets, rcond=None)[0]
+    return 1 - (rest**2).sum() / ((targets - targets.mean(0)) ** 2).sum()
+
+
+def test_the_references_are_what_the_library_computes():
+    for alpha, dim in ((0.05, 2), (0.25, 3), (0.45, 8)):
+        torch.testing.assert_close(mirror(alpha, dim), torch.from_numpy(Entangler.normal(dim, alpha).matrix))
+    z = torch.rand(50, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    library = Entangler.uniform(4, ALPHA)
+    torch.testing.assert_close(entangled(z, torch.from_numpy(library.matrix)), torch.from_numpy(library(z)))
+
+
+def test_who_notices():
+    """The entries of 08.4 that are computed from codes, each measured before and after."""
+    found = {}
+    for name, law, entangler in (
+        ("normal", norm(), Entangler.normal(2, ALPHA)), ("uniform", uniform(), Entangler.uniform(2, ALPHA))
+    ):  # fmt: skip
+        z = factors(law)
+        code, classes = entangler(z), np.floor(10 * law.cdf(z)).astype(int)
+        changed = explained(code, z) < 0.999
+        found[f"linear probe, {name} prior"] = "changes" if changed else "stays"
+        gaps = [float(metrics.mig.from_samples(codes, classes)) for codes in (z, code)]
+        found["MIG"] = "changes" if gaps[1] < gaps[0] / 2 else "stays"
+        marginals = [kstest(column, law.cdf).pvalue for column in code.T]
+        found["histogram of each latent"] = "changes" if min(marginals) < 1e-3 else "stays"
+        undone = explained(entangler.inverse(code), z)  # what a probe that bends can learn
+        found[f"large network's probe, {name} prior"] = "stays" if undone > 0.999 else "changes"
+    assert found.pop("large network's probe, normal prior") == "stays"  # which is not asked
+    assert found == {name: WITNESSES[name] for name in found} and len(found) == 5
+
+
+def test_a_diagonal_posterior_cannot_turn_along():
+    matrix = Entangler.normal(2, ALPHA).matrix
+    covariance = matrix @ np.diag([0.1, 0.4]) @ matrix.T
+    assert abs(covariance[0, 1]) > 0.05  # turned, unequal variances are a correlation; equal ones are not
+    np.testing.assert_allclose(matrix @ np.diag([0.1, 0.1]) @ matrix.T, 0.1 * np.eye(2), atol=1e-15)
+
+
+def test_the_impostor_has_right_marginals():
+    noise = torch.randn(4_000, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    code = coupled(noise, 0.6)
+    assert min(kstest(column, "uniform").pvalue for column in code.T.numpy()) > 1e-3
+    assert np.corrcoef(code.T.numpy())[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_the_priors_have_the_same_moments(prior):
+    codes = PRIORS[prior](np.random.default_rng(0), (200_000, 2))
+    np.testing.assert_allclose(codes.mean(0), 0, atol=0.01)
+    np.testing.assert_allclose(np.cov(codes.T), np.eye(2), atol=0.02)
+
+
+@pytest.mark.parametrize(("prior", "degrees"), [("uniform", 45), ("laplace", 45.0), ("uniform", -30), ("laplace", 225)])
+def test_rotations_that_show(prior, degrees):
+    assert p_value(prior, degrees) < VISIBLE
+    assert judged("08.5", {"prior": prior, "degrees": degrees}).passed
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ({"prior": "normal", "degrees": 90}, "no rotation changes"),
+        ({"prior": "disc", "degrees": 0}, "round"),
+        ({"prior": "laplace", "degrees": -90}, "quarter turn"),
+        ({"prior": "laplace", "degrees": 0}, "nothing moves"),
+        ({"prior": "laplace", "degrees": 89.5}, "too little"),
+        ({"prior": "uniform", "degrees": 1e9}, "from -360 to 360"),
+        ({"prior": "uniform", "degrees": "45"}, "from -360 to 360"),
+        ({"prior": ["uniform"], "degrees": 45}, "allowed are"),
+        ({"prior": "uniform"}, "the keys prior, degrees"),
+    ],
+)
+def test_rotations_that_do_not(choice, words):
+    verdict = judged("08.5", choice)
+    assert not verdict.passed and words in verdict.message
+
+
+def by_steps(z, matrix):
+    """Another right way: latent by latent, with torch.distributions."""
+    law = Normal(torch.tensor(0.0, dtype=z.dtype), torch.tensor(1.0, dtype=z.dtype))
+    scores = torch.stack([law.icdf(column) for column in z.T])
+    return torch.stack([law.cdf(row) for row in matrix @ scores], dim=1)
+
+
+def directions(first, second):
+    step = second - first
+    return torch.rad2deg(torch.atan2(step[:, 1], step[:, 0]))
+
+
+def quadrupled(first, second):
+    """Another right way to the angle, the one that the hints suggest: an average of directions, without weights."""
+    angles = torch.deg2rad(4 * directions(first, second))
+    return torch.rad2deg(torch.atan2(angles.sin().mean(), angles.cos().mean()) / 4).remainder(90)
+
+
+def searched(first, second):
+    """Another: the angle at which the differences, turned back, lie nearest to an axis."""
+    angles = torch.arange(0, 90, 0.05, dtype=torch.float64)
+    misses = [torch.sin(torch.deg2rad(2 * (directions(first, second) - angle))).square().mean() for angle in angles]
+    return angles[torch.stack(misses).argmin()]
+
+
+def test_other_right_answers_pass():
+    assert judged("08.2", by_steps).passed
+    assert judged("08.1", lambda a, d: torch.from_numpy(Entangler.normal(d, a).matrix)).passed
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("way", [quadrupled, searched, axes_angle])
+def test_every_right_way_to_the_axes_passes(way, seed):
+    assert judged("08.6", way, seed).passed and judged("08.6h", way, seed).passed
+
+
+def test_codes_far_in_a_tail():
+    """2u − 1 rounds to −1 where u is below 1e-17, and then the quantile is infinite."""
+    assert judged("08.2h", lambda z, a: ndtr(ndtri(z) @ a.T)).passed
+    assert not judged("08.2h", by_steps).passed
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "words"),
+    [
+        ("08.1", lambda a, d: torch.eye(d, dtype=torch.float64), "the numbers differ"),
+        ("08.1", lambda a, d: torch.from_numpy(Entangler.normal(d, a).matrix).float(), "float32"),
+        ("08.2", lambda z, a: ndtr(ndtri(z) @ a.T @ a.T), "the numbers differ"),
+        ("08.2", lambda z, a: ndtr(a @ ndtri(z)), "it raised RuntimeError"),
+        ("08.2", lambda z, a: ndtr(ndtri(z) * a.diagonal()), "the numbers differ"),
+        ("08.2", lambda z, a: ndtr(ndtri(z.clamp(1e-3, 1 - 1e-3)) @ a.T), "no bijection"),
+        ("08.3", lambda e, r: coupled(e.flip(1), r), "exchanged"),
+        ("08.3", lambda e, r: torch.special.expit(ndtri(coupled(e, r))), "the numbers differ"),
+        ("08.3", lambda e, r: coupled(e, r)[:, 1], "shape"),
+        ("08.6", lambda first, second: quadrupled(first, second).reshape(1), "shape"),
+        ("08.6", lambda first, second: quadrupled(first, second) - 90, "got -7"),
+        ("08.6", lambda first, second: directions(first, second).remainder(90).mean(), "near the seam"),
+    ],
+)
+def test_wrong_answers_off_the_list(exercise, answer, words):
+    verdict = judged(exercise, answer)
+    assert not verdict.passed and words in verdict.message, verdict.message
+
+
+def test_pairs_change_one_factor():
+    first, second = turned(25, 60, torch.Generator().manual_seed(0))
+    cos, sin = math.cos(math.radians(25)), math.sin(math.radians(25))
+    back = torch.tensor([[cos, sin], [-sin, cos]], dtype=torch.float64)
+    changed = ((second - first) @ back.T).abs() > 1e-12
+    assert (changed.sum(1) == 1).all() and changed.any(0).all()

@@ -1,0 +1,210 @@
+"""What the text of chapter 14 says about its outputs is what the stored outputs say."""
+
+import math
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+
+import notebook_io
+from course_lib.grading import registry
+from course_lib.replication import Store, load_claims
+from course_lib.replication.verdicts import best_verdict
+
+CHAPTER = notebook_io.read(notebook_io.ROOT / "chapters" / "14_perceived_distance.ipynb")
+CELLS = {cell.id: cell for cell in CHAPTER.cells}
+TEXT = "\n".join(cell.source for cell in CHAPTER.cells if cell.cell_type == "markdown")
+
+
+def output(name: str) -> str:
+    """All text that the cell shows."""
+    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in CELLS[name].outputs]
+    return "\n".join(texts)
+
+
+def numbers(text: str) -> list[float]:
+    found = re.findall(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.])", text)
+    return [float(number.replace("−", "-").replace(",", "")) for number in found]
+
+
+def table(name: str) -> dict[tuple[str, ...] | str, list[str]]:
+    """The rows of the frame that the cell shows, by their label, or by both where there are two."""
+    (html,) = (output["data"]["text/html"] for output in CELLS[name].outputs)
+    found, group = {}, ()
+    for row in BeautifulSoup(html, "html.parser").select("tbody tr"):
+        labels = [head.get_text() for head in row.select("th")]
+        group = (*group[: len(group) - len(labels)], *labels)  # a label that spans several rows stands in the first
+        found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
+    return found
+
+
+def says(sentence: str) -> None:
+    assert sentence in TEXT, f"the chapter no longer says {sentence!r}: change this test with it"
+
+
+def test_the_identity():
+    long_way, formula = numbers(output("identity"))
+    assert long_way == formula > 0
+
+
+def test_the_orders():
+    says("two of 40,320 orders are the cheapest")
+    says("*every* order costs the same to the last digit")
+    sliding, apart = output("orders").strip().splitlines()
+    assert "2 cheapest orders, the first [0, 1, 2, 3, 4, 5, 6, 7]" in sliding and numbers(sliding)[-1] > 2
+    assert "40,320 cheapest orders" in apart and numbers(apart)[-1] == 1
+
+
+def test_the_moving_heart():
+    (frames,) = (output["data"]["text/html"] for output in CELLS["move"].outputs)
+    labels = re.findall(r"(\d+) px: (\d\.\d+)", frames)
+    says("it is equally far from everywhere")
+    far = [float(distance) for shift, distance in labels if int(shift) >= 19]
+    near = [float(distance) for shift, distance in labels if int(shift) <= 17]
+    assert max(far) - min(far) < 0.003 and sorted(set(near)) == list(dict.fromkeys(near)) and max(near) < min(far)
+
+
+def test_factor_importance():
+    says("at more than twice the next; then scale, then shape, and orientation last")
+    mean = {name: float(cells[0]) for name, cells in table("importance").items()}
+    order = sorted(mean, key=mean.get, reverse=True)
+    assert order[0] == "random" and set(order[1:3]) == {"position_x", "position_y"}
+    assert order[3:] == ["scale", "shape", "orientation"]
+    assert min(mean["position_x"], mean["position_y"]) > 2 * mean["scale"]
+
+
+def test_table_31():
+    found = table("table-31")
+    says("ours are the same to within .0001. The thesis' differ by .0025")
+    x, y = ([numbers(text) for text in found["dsprites", f"position_{axis}"][:2]] for axis in "xy")
+    assert x[0][0] == 0.0559 and y[0][0] == 0.0584
+    assert abs(x[1][0] - y[1][0]) <= 0.0001
+    says("\\approx .0002")
+    assert 0.037 * math.sqrt(2 / 50_000) == pytest.approx(0.0002, abs=0.00005)
+    assert found["xysquares", "factors"][1] == "0.0104 ± 0.0000"
+    assert found["smallnorb", "lighting"][0].startswith("0.0531")
+    assert found["smallnorb", "random"][0].startswith("0.0535")
+    verdicts = {group: cells[-1] for (group, _), cells in found.items()}
+    assert verdicts["dsprites"] == verdicts["xysquares"] == "match" and verdicts["shapes3d"] == "direction"
+    assert verdicts["cars3d"] == verdicts["smallnorb"] == "not run"
+
+
+def test_the_order_of_learning():
+    says("From the first nat on, the order of the shares is the order of the mean distances")
+    below, above = (numbers(line)[-2:] for line in output("capacity-order").strip().splitlines())
+    says("The one exception among the 52 records")
+    assert above == [51, 52] and below[0] < below[1] / 2
+    found = {name: [*map(float, cells)] for name, cells in table("capacity-table").items()}
+    for column in (0, *range(2, len(found["scale"]))):  # the mean distances, and the shares from the first nat on
+        shares = {name: row[column] for name, row in found.items()}
+        position = min(shares["position_x"], shares["position_y"])
+        assert position > shares["scale"] > shares["shape"] > shares["orientation"]
+    assert max(row[1] for row in found.values()) < 0.04  # "a few hundredths" below one nat
+    off, _ = numbers(output("capacity"))
+    assert off < 0.5
+
+
+def test_the_stages():
+    found = {key: [*map(float, cells)] for key, cells in table("stages-table").items()}
+    says("already agrees with the pixels at .76 or more")
+    assert min(value for (_, step), row in found.items() if step == "step 0" for value in row[1:]) == 0.76
+    before, after = found["position_x", "step 0"], found["position_x", "step 1,500"]
+    assert all(value > 0.95 for value in after[1:]) and max(before[1:]) < 0.9
+    says("the reconstructions follow the images less than before the first step")
+    assert found["orientation", "step 1,500"][3] < 0.5 < found["orientation", "step 0"][3]
+    shares = dict(re.findall(r"(\w+) (\d\.\d\d)", output("train")))
+    assert shares["position_x"] == "0.65"
+    says(f"Of its distances, {shares['orientation'][1:]} of this model's come back; of position x, .65.")
+
+
+def test_the_controls():
+    columns = ("data", "distinct_data", "factors", "distinct")
+    found = {name: dict(zip(columns, map(float, cells), strict=True)) for name, cells in table("controls").items()}
+    untrained, free, priced = (found[name] for name in ("untrained", "β = 0", "β = 1"))
+    says("a correlation of .84 may be no achievement at all")
+    assert untrained["data"] == 0.84
+    assert priced["data"] > priced["factors"] + 0.2 and priced["distinct_data"] > priced["distinct"] + 0.2
+    says("β = 0 does as well as β = 1")
+    assert free["distinct_data"] >= priced["distinct_data"] > untrained["distinct_data"]
+
+
+def test_the_loss_sorts():
+    found = table("sorts-table")
+    (untrained, shuffled, cheaper, apart, blind) = found.values()
+    says("exactly so in nine of ten runs")
+    says("the targets are enough, again in nine of ten")
+    assert shuffled[2] == apart[2] == "9 of 10"
+    assert numbers(shuffled[0])[0] > 3.5 and numbers(shuffled[1])[0] < 1.2 and numbers(apart[1])[0] < 1.2
+    says("a jump of 2.67 is what ten shuffled decks (3) or ten untrained networks (2.76) can give")
+    assert numbers(blind[1])[0] == 2.67 and numbers(untrained[0])[0] == 2.76
+    says("a tenth of the samples are mistaken, and only six of ten runs are in order")
+    assert cheaper[2] == "6 of 10" and float(cheaper[3]) == pytest.approx(0.1, abs=0.02)
+    assert all(0.25 < float(row[3]) < 0.55 for row in (shuffled, apart, blind))  # "overlap without merging"
+    says("two of them differ by 518, and two of those that slide by 136 to 544")
+
+
+def test_self_pairs():
+    says("Noise gets .73 in the place of dSprites' .72")
+    constant, noise = output("self-pairs").strip().splitlines()
+    assert "linear 0.52, rank 0.58" in constant and "rank 0.73" in noise
+
+
+def test_table_41():
+    found = {key: [float(cell) if cell else None for cell in cells] for key, cells in table("table-41").items()}
+    thesis, distinct = ({key: cells[place] for key, cells in found.items()} for place in (1, -1))
+    noise, constant = ({key: cells[place] for key, cells in found.items()} for place in (3, 4))
+    above = [("dsprites", name) for name in ("scale", "position_x", "position_y")]
+    above += [("shapes3d", name) for name in ("floor_hue", "wall_hue", "object_hue", "scale", "orientation")]
+    above += [("cars3d", "elevation"), ("smallnorb", "elevation")]
+    between = [("dsprites", "orientation"), ("cars3d", "azimuth"), ("cars3d", "type")]
+    between += [("smallnorb", name) for name in ("category", "instance", "azimuth")]
+    assert all(thesis[key] > constant[key] + 0.05 for key in above)
+    assert all(noise[key] < thesis[key] < constant[key] for key in between)
+    rest = {("dsprites", "shape"), ("shapes3d", "shape"), ("smallnorb", "lighting")}
+    assert {*found} == {*above, *between} | rest
+    says("over distinct pairs the one has some order (.48), the other little (.10)")
+    assert distinct["shapes3d", "shape"] == 0.48 and distinct["dsprites", "orientation"] == 0.10
+    assert noise["shapes3d", "shape"] < thesis["shapes3d", "shape"] <= constant["shapes3d", "shape"] + 0.01
+    says("(.29 against .43)")
+    assert thesis["smallnorb", "lighting"] == 0.29 and noise["smallnorb", "lighting"] == 0.43
+    assert thesis["dsprites", "shape"] < noise["dsprites", "shape"] and abs(distinct["dsprites", "shape"]) < 0.05
+
+
+def test_the_accident():
+    published, renumbered = (numbers(line)[0] for line in output("relabel").strip().splitlines())
+    assert published > 0.95 and abs(renumbered) < 0.15
+
+
+def test_pitfalls():
+    direct, detour, direct_root, detour_root = numbers(output("pitfall-metric"))
+    assert detour < direct and detour_root >= direct_root - 0.01
+    right, wrong = (numbers(line)[-1] for line in output("pitfall-gram").strip().splitlines())
+    assert right > 0 and abs(wrong - right) > 0.5 * right
+    says("$1/.195^2 \\approx 26$")
+    assert round(1 / 0.195**2) == 26
+
+
+def test_verdicts_are_those_of_the_store():
+    """Of claims that were run when the chapter was executed; a later run may have answered more."""
+    lines = [line.strip() for line in output("verdicts").strip().splitlines()]
+    results = Store().results()
+    mine = [claim for claim in load_claims() if claim.chapter == "14_perceived_distance"]
+    says("(The constants of standardisation, Appendix A.3.3, are on the [scorecard]")
+    mine = [claim for claim in mine if "Appendix A.3.3" not in claim.locator and "Table A.2" not in claim.locator]
+    assert len(lines) == len(mine)
+    for claim, line in zip(mine, lines, strict=True):
+        assert claim.title in line
+        assert line.startswith((best_verdict(claim, results).verdict, "not run")), line
+    says("With cross-entropy on 3D Shapes it does not")
+    assert "0.7394" in output("card-322") and "the two agree along every factor" in output("card-322")
+    assert any(line.startswith("fail") and "Other pixel losses" in line for line in lines)
+
+
+def test_each_objective_is_checked():
+    """By a question of the quiz and, but for the second, by an exercise, which names it in turn."""
+    objectives = re.findall(r"^\d\. (.+)$", CHAPTER.cells[0].source, re.MULTILINE)
+    asked = {int(number) for number in re.findall(r"question (\d)", " ".join(objectives))}
+    assert asked == set(range(1, len(re.findall(r"^\*\*\d\.\*\* ", TEXT, re.MULTILINE)) + 1))
+    named = {task: line for line in objectives for task in re.findall(r"14\.\d", line)}
+    assert {*named} == {task.id for task in registry.exercises_of("14")}
+    assert all(task.objective in named[task.id] for task in registry.exercises_of("14"))

@@ -1,0 +1,176 @@
+"""Cards: what a chapter shows of a claim is what the stored results say, in each of the three forms."""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+
+import pytest
+from bs4 import BeautifulSoup
+
+import build_wheel
+import notebook_rules
+from course_lib.replication import Card, Store, card, load_claims
+from course_lib.replication.card_tables import named, plain, tables_of, with_spread
+from course_lib.replication.claims import Claim, Expectation, Number
+from course_lib.replication.parts import Part
+from course_lib.replication.plans import runs_of
+from course_lib.replication.store import RESULTS
+from course_lib.replication.verdicts import best_verdict, verdict_of
+
+CLAIMS = {claim.id: claim for claim in load_claims()}
+SPACINGS = "distances/table-4.2"
+
+
+def trained(match="value", order=(), **changes):
+    expects = Expectation(match, None, order)
+    numbers = (Number("mig", "0.50", tolerance=0.005),) if match == "value" else ()
+    fields = dict(
+        paper="isa", locator="Table 1", title="A & B", statement="One is <larger>.", chapter="", scale="quick"
+    )
+    return Claim(id="isa/a", kind="trained", expects=expects, numbers=numbers, importance=1, **fields | changes)
+
+
+def judged(claim, seeds, scale="quick"):
+    part = Part("m:a", seeds=5, scale=scale, deviations=("on a smaller grid",))
+    results = {run.id: {"metrics": metrics} for run, metrics in zip(part.runs(), seeds, strict=False)}
+    return verdict_of(claim, results, scale, {"isa/a": (part,)})
+
+
+FIVE = [{"mig": value, "control/untrained/mig": 0.125} for value in (0.4, 0.45, 0.5, 0.55, 0.6)]
+
+
+def test_a_trained_number_by_hand():
+    """Mean .5, s = √(.025/4) = .0791, and the interval .5 ± 2.776 · .0791 · √1.2."""
+    shown = Card(judged(trained(), FIVE))
+    ((header, row),) = [[line.split("|") for line in shown._repr_markdown_().splitlines() if line.startswith("| ")]]
+    cells = {name.strip(): cell.strip() for name, cell in zip(header, row, strict=True) if name.strip()}
+    assert cells == {
+        "what": "mig", "paper": "0.50", "ours, mean ± sd": "0.500 ± 0.079", "n": "5",
+        "95 % prediction interval": "0.260 to 0.740", "control": "0.125", "agrees": "no",
+    }  # fmt: skip
+    assert shown.remarks == [
+        "Quick: trained on a small grid and for few steps, 5 seeds.",
+        "Unlike the paper: on a smaller grid.",
+        "What differs: mig: the interval is as wide as the gap to the control, 0.375.",
+    ]
+
+
+def test_an_order_shows_both_its_controls_and_p():
+    seeds = [each | {"other": each["mig"] - 0.3} for each in FIVE]
+    (row,) = re.findall(r"^mig > other .*$", str(Card(judged(trained("direction", ("mig > other",)), seeds))), re.M)
+    assert re.split(" {2,}", row) == [
+        "mig > other",
+        "0.500 ± 0.079",
+        "0.125",
+        "0.200 ± 0.079",
+        "–",
+        "5",
+        "< 0.001",
+        "yes",
+    ]
+    constant = str(Card(judged(trained("direction", ("mig > 0.9",)), FIVE)))
+    assert re.search(r"mig > 0\.9 +0\.500 ± 0\.079 +0\.125 +– +– +5 +1 +no", constant)
+
+
+def test_a_verdict_of_some_of_the_runs_says_so():
+    shown = Card(judged(trained("direction", ("mig > 0.1",)), FIVE[:4]))
+    assert shown.verdict.verdict == "match" and "4 seeds." in shown.remarks[0]
+    assert shown.remarks[1] == "Of its runs 1 is still missing."
+
+
+def test_full_runs_come_before_quick_ones():
+    claim = trained("direction", ("mig > 0.1",))
+    parts = (Part("m:a", seeds=5, scale="quick"), Part("m:a", seeds=5, scale="full"))
+    quick, full = ({run.id: {"metrics": FIVE[run.seed]} for run in part.runs()} for part in parts)
+    plans = {"isa/a": parts}
+    assert [best_verdict(claim, results, plans).scale for results in (quick, full, quick | full)] == [
+        "quick", "full", "full",
+    ]  # fmt: skip
+    assert "Full: trained at the paper's size, 5 seeds." in str(Card(best_verdict(claim, full, plans)))
+
+
+def test_a_finding_is_shown_until_the_claim_matches():
+    claim = trained("direction", ("mig > 0.1",), finding="the blur\n  is too narrow")
+    assert "The blur is too narrow." not in str(Card(judged(claim, FIVE)))
+    failed = replace(claim, expects=Expectation("direction", None, ("mig > 0.9",)))
+    assert "The blur is too narrow." in str(Card(judged(failed, FIVE)))
+
+
+def test_html_is_accessible_and_escaped():
+    soup = BeautifulSoup(Card(judged(trained(), FIVE))._repr_html_(), "html.parser")
+    assert soup.caption.text and [cell["scope"] for cell in soup.select("th")] == ["col"] * 7 + ["row"]
+    assert "A & B" in soup.text and "One is <larger>." in soup.text and soup.strong.text == "fail"
+
+
+def test_a_planted_number_changes_the_card(tmp_path):
+    planted = Store(tmp_path / "planted.jsonl")
+    (run, *_) = runs_of(CLAIMS[SPACINGS], "full")
+    for result in Store(RESULTS).results().values():
+        if result["id"] == run.id:
+            result = result | {"metrics": result["metrics"] | {"mse/spacing-8/rank": 0.123456}}
+        planted.add(result)
+    before, after = card(SPACINGS), card(SPACINGS, store=planted.path)
+    assert before.verdict.verdict == "match" and "0.123" not in str(before)
+    assert after.verdict.verdict == "direction" and re.search(r"spacing-8 · rank .*0\.123 .* no", str(after))
+
+
+@pytest.mark.parametrize("store", [RESULTS, None])
+def test_every_claim_has_a_card(tmp_path, store):
+    results = Store(store or tmp_path / "empty.jsonl").results()
+    for claim in CLAIMS.values():
+        shown = Card(best_verdict(claim, results))
+        for text in (repr(shown), shown._repr_html_(), shown._repr_markdown_()):
+            assert claim.id in text and shown.verdict.verdict in text.lower() and len(text) < 20_000
+            assert not notebook_rules.ABSOLUTE_PATH.search(text)
+        cells = {cell for table in tables_of(shown.verdict) for row in table.rows for cell in row}
+        assert not {"", "None", "nan"} & cells
+    assert "1.00" in str(card(SPACINGS, store=tmp_path / "empty.jsonl")), "what the paper prints is there before a run"
+
+
+def test_an_unknown_claim_is_named():
+    with pytest.raises(ValueError, match="claim: got 'table-4.2'; allowed are ids such as distances/table-4.2"):
+        card("table-4.2")
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "expected"),
+    [
+        (262144.0, None, "262144"),
+        (True, None, "1"),
+        (0.123456, None, "0.1235"),
+        (8.0, 1, "8"),
+        (1.0, 3, "1.000"),
+        (3969.0016, 1, "3969.0"),
+    ],
+)
+def test_numbers_are_shown_to_the_digits_that_count(value, decimals, expected):
+    assert plain(value, decimals) == expected
+
+
+def test_spreads_and_names():
+    assert with_spread([1.0]) == "1" and with_spread([0.0, 0.0]) == "0 ± 0" and with_spread([0.5]) == "0.5"
+    assert with_spread([0.979, 0.9794]) == "0.97920 ± 0.00028" and with_spread([110.0, 250.0]) == "180 ± 99"
+    assert with_spread([1.0, 3.0], 2) == "2.00 ± 1.41"
+    assert named("mse-box/position_x/rank") == "mse-box · position x · rank"
+
+
+def test_an_installed_wheel_has_the_cards(tmp_path):
+    """The claims and their results lie inside the package, and reading them writes nothing beside it."""
+    with zipfile.ZipFile(build_wheel.build(tmp_path / "dist")) as wheel:
+        wheel.extractall(tmp_path / "site")
+    code = f"""
+import course_lib
+from course_lib.replication import card
+print(course_lib.__file__)
+print(card({SPACINGS!r}))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    where, shown = done.stdout.split("\n", 1)
+    assert where.startswith(str(tmp_path)) and shown.strip() == str(card(SPACINGS))
+    files = {path.name for path in (tmp_path / "site/course_lib/replication/artefacts").iterdir()}
+    assert "results.jsonl" in files and not any(name.endswith(".lock") for name in files)

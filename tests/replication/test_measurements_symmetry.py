@@ -1,0 +1,60 @@
+"""Measurements of symmetries: each answers False when a transformation or a split is replaced by a wrong one."""
+
+import numpy as np
+
+from course_lib.replication.measurements import symmetry
+from course_lib.theory import ManifoldSplit
+
+
+def fails(found, *answers):
+    return all(not found[answer] for answer in answers)
+
+
+def test_parallelograms(context, monkeypatch):
+    found = symmetry.parallelogram(context)
+    assert found["translations-complete"] and found["rotations-do-not"] and found["different-factors-commute"]
+    assert found["different-factors-complete"] and not found["planes-that-share-an-axis-commute"]
+    monkeypatch.setattr(symmetry, "_turn", lambda angle, plane: np.eye(4))
+    assert fails(symmetry.parallelogram(context), "rotations-do-not")
+    shear = np.triu(np.ones((4, 4)))
+    monkeypatch.setattr(symmetry, "_turn", lambda angle, plane: shear if plane == (0, 1) else shear.T)
+    assert fails(symmetry.parallelogram(context), "different-factors-commute", "different-factors-complete")
+    monkeypatch.setattr(symmetry, "_missed", lambda *arguments: 0.2)
+    assert fails(symmetry.parallelogram(context), "translations-complete")
+
+
+def planted(values, axes_of):
+    """A split with these eigenvalues, whose axes are columns of `axes_of(n)`."""
+
+    def split(points, dim, *, gap, neighbours, count, seed=0):
+        axes = np.tile(axes_of(points.shape[1])[:, :dim], (len(points), 1, 1))
+        return ManifoldSplit(np.array(values), axes, np.zeros((len(points), dim), dtype=int))
+
+    return split
+
+
+def test_manifolds(context, monkeypatch):
+    """With a few points, for which a sphere and a circle stand in for two spheres."""
+    few = {"spheres": ((2, 1), 12, 0.2), "sphere-circle": ((1, 2), 12, 0.2), "torus": ((1, 1), 10, 0.1)}
+    monkeypatch.setattr(symmetry, "MANIFOLDS", few)
+    found = symmetry.manifolds(context, num_points=600)
+    answers = ["product-of-spheres-is-split", "flat-product-is-not", "one-eigenvalue-near-0-for-each-factor-but-one"]
+    assert all(found[answer] for answer in answers) and found["near-0/torus"] == 2
+    monkeypatch.setattr(symmetry, "split_manifold", planted([0.001, 0.002, 0.003, 1.0, 1.0], np.eye))
+    found = symmetry.manifolds(context, num_points=20)
+    assert found["product-of-spheres-is-split"] and fails(found, *answers[1:], "gap-above-them")
+
+    def mixed(n):
+        return np.linalg.qr(np.random.default_rng(0).normal(size=(n, n)))[0]
+
+    monkeypatch.setattr(symmetry, "split_manifold", planted([0.001, 1.0, 1.0, 1.0, 1.0], mixed))
+    found = symmetry.manifolds(context, num_points=20)
+    assert fails(found, "product-of-spheres-is-split") and found["gap-above-them"]
+
+
+def test_entries_of_the_laplacian(context, monkeypatch):
+    found = symmetry.entries(context)
+    assert found["entries/dimension-3"] == 25 and found["entries-grow-with-the-fourth-power"]
+    right = symmetry.connection_laplacian
+    monkeypatch.setattr(symmetry, "connection_laplacian", lambda points, dim, near: right(points[:, :3], 2, near))
+    assert fails(symmetry.entries(context), "entries-grow-with-the-fourth-power")

@@ -1,0 +1,46 @@
+"""The kernels that the course comes with: from the run that they name, and as good as it says."""
+
+import json
+
+import pytest
+import torch
+
+from course_lib.replication import Store
+from course_lib.replication.measurements import kernels, stored_kernels
+from course_lib.replication.measurements.stored_kernels import kernel_path, load_kernel, repeated, store_kernel
+from course_lib.replication.measurements.tables import enumerated
+
+TINY = {"steps": 2, "batch_size": 8, "pairs": 16, "learning_rate": 0.001, "symmetry": 1.0, "radius": 31}
+
+
+@pytest.mark.parametrize("radius", [31, 63])
+def test_a_stored_kernel_is_of_a_stored_run_and_as_good(radius):
+    kernel, config = load_kernel(radius)
+    result = Store().results()[config["id"]]
+    assert kernel.shape == (2 * radius + 1,) * 2 and (kernel >= 0).all()
+    assert config["settings"]["radius"] == radius and config["metrics"] == result["metrics"]
+    linear, rank = enumerated(8, kernel)
+    assert linear == pytest.approx(result["metrics"]["factors/linear"], abs=1e-3)  # half precision has 3 digits
+    assert rank == pytest.approx(result["metrics"]["factors/rank"], abs=2e-3)
+
+
+def test_stored_kernels_are_small():
+    assert sum(kernel_path(radius).stat().st_size for radius in (31, 63)) < 100_000
+
+
+def test_a_kernel_is_kept_with_what_it_takes_to_repeat_it(tmp_path, monkeypatch):
+    result = {
+        "id": "a",
+        "settings": TINY,
+        "seed": 2,
+        "metrics": {"x": 1.0},
+        "device": {},
+        "versions": {},
+        "commit": "c",
+    }
+    trained = kernels.trained_kernel(2, **TINY)
+    store_kernel(tmp_path / "kernel.safetensors", trained, result | {"seconds": 3})
+    monkeypatch.setattr(stored_kernels, "kernel_path", lambda radius: tmp_path / "kernel.safetensors")
+    kernel, config = load_kernel(31)
+    assert json.loads(json.dumps(result)) == config
+    assert torch.equal(kernel, trained.half().float()) and torch.equal(repeated(config), trained)

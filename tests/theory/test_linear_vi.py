@@ -1,0 +1,123 @@
+"""Mean-field inference in linear models: against integrals, samples and numerical maximisation."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+from scipy.stats import multivariate_normal, norm, t
+
+from course_lib.theory import LinearGaussian, fit_sparse, student_log_density
+from course_lib.theory.linear_vi import _expectation_rule, _free_energy
+
+MODEL = LinearGaussian([[1.0, 0.4], [-0.3, 0.8], [0.5, 0.5]], [0.3, 0.5, 0.2])
+
+
+def bound(model, x, mean, spread, beta):
+    """F_β of one observation for any q = N(mean, diag spread), term by term."""
+    error = (x - model.weights @ mean) ** 2 + model.weights**2 @ spread
+    reconstruction = norm.logpdf(0, scale=model.noise**0.5).sum() - 0.5 * (error / model.noise).sum()
+    divergence = 0.5 * (mean**2 + spread - 1 - np.log(spread)).sum()
+    return reconstruction - beta * divergence
+
+
+def test_the_likelihood_is_that_of_a_normal_law():
+    x = np.random.default_rng(0).normal(size=(20, 3))
+    expected = multivariate_normal(np.zeros(3), MODEL.covariance).logpdf(x).mean()
+    assert MODEL.log_likelihood(x.T @ x / len(x)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 5.0])
+def test_no_other_diagonal_gaussian_has_a_higher_bound(beta):
+    """q, and F_β, by numerical maximisation for one observation."""
+    x = np.array([0.7, -1.1, 0.4])
+    found = minimize(
+        lambda v: -bound(MODEL, x, v[:2], np.exp(v[2:]), beta), np.zeros(4), method="BFGS", options={"gtol": 1e-9}
+    )
+    gain, precision = MODEL.posterior(beta)
+    np.testing.assert_allclose(found.x[:2], gain @ x, atol=1e-5)
+    np.testing.assert_allclose(np.exp(found.x[2:]), 1 / np.diag(precision), rtol=1e-5)
+    assert MODEL.free_energy(np.outer(x, x), beta) == pytest.approx(-found.fun, abs=1e-9)
+
+
+def test_the_exact_posterior_is_that_of_the_joint_normal_law():
+    gain, precision = MODEL.posterior()
+    cross = MODEL.weights.T @ np.linalg.inv(MODEL.covariance)
+    np.testing.assert_allclose(gain, cross, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.inv(precision), np.eye(2) - cross @ MODEL.weights, atol=1e-12)
+
+
+def test_beta_is_a_power_of_the_likelihood():
+    """F_β is β times the bound with 1/β of each observation, that is, with the noise times β but for the constant."""
+    beta, x = 4.0, np.array([0.7, -1.1, 0.4])
+    rest = LinearGaussian(MODEL.weights, MODEL.noise * beta)
+    constant = 0.5 * (beta * np.log(2 * np.pi * MODEL.noise * beta) - np.log(2 * np.pi * MODEL.noise)).sum()
+    expected = beta * rest.free_energy(np.outer(x, x)) + constant
+    assert MODEL.free_energy(np.outer(x, x), beta) == pytest.approx(expected, rel=1e-12)
+
+
+def test_rotated_latents_leave_the_law_of_observations():
+    turned = MODEL.turned(30)
+    np.testing.assert_allclose(turned.covariance, MODEL.covariance, atol=1e-14)
+    np.testing.assert_allclose(turned.weights[:, 0], MODEL.weights @ [math.cos(math.pi / 6), 0.5], atol=1e-14)
+    assert turned.free_energy() < MODEL.log_likelihood()
+
+
+def test_the_students_density_is_scipys():
+    z = torch.linspace(-8, 8, 33, dtype=torch.float64)
+    np.testing.assert_allclose(student_log_density(z, 3.5), t(3.5).logpdf(z), rtol=1e-12)
+
+
+def test_the_sparse_bound_equals_an_estimate_by_sampling():
+    draws = np.random.default_rng(0)
+    x, weights, noise = draws.normal(size=2), draws.normal(size=(2, 3)), np.array([0.5, 0.3])
+    mean, spread = draws.normal(size=3), np.array([0.3, 0.5, 0.9])
+    z = mean + spread * draws.normal(size=(400_000, 3))
+    terms = norm.logpdf(x, z @ weights.T, noise**0.5).sum(1)
+    terms += 2.0 * (t(3.5).logpdf(z) - norm.logpdf(z, mean, spread)).sum(1)
+    tensors = [torch.from_numpy(value) for value in (x[None], weights, noise, mean[None], 2 * np.log(spread)[None])]
+    found = _free_energy(*tensors, (2.0, 3.5), _expectation_rule()).item()
+    assert found == pytest.approx(terms.mean(), abs=5 * terms.std() / 400_000**0.5)
+
+
+def test_with_nearly_normal_latents_the_sparse_fit_is_the_linear_one():
+    """ν = 10⁶, two latents: started at rotated weights, the fit turns to orthogonal ones, where the bound is tight."""
+    model = LinearGaussian(np.diag([2.0, 1.0]), [0.2, 0.2])
+    x = np.random.default_rng(0).multivariate_normal(np.zeros(2), model.covariance, 200)
+    moments = x.T @ x / len(x)
+    fit = fit_sparse(x, model.turned(30).weights, model.noise, degrees_of_freedom=1e6)
+    assert fit.start == pytest.approx(model.turned(30).free_energy(moments), abs=1e-4)
+    learnt = LinearGaussian(fit.weights, model.noise)
+    assert fit.end == pytest.approx(learnt.free_energy(moments), abs=1e-4) and fit.end > fit.start
+    assert learnt.log_likelihood(moments) - fit.end < 1e-3
+    cosine = fit.weights[:, 0] @ fit.weights[:, 1] / np.linalg.norm(fit.weights, axis=0).prod()
+    assert abs(cosine) < 0.02
+
+
+def test_more_steps_never_lower_the_bound():
+    draws = np.random.default_rng(0)
+    weights = np.array([[1.0, 0.5, -0.5], [0.0, 0.9, 0.9]])
+    x = draws.standard_t(3.5, size=(50, 3)) @ weights.T + 0.3 * draws.normal(size=(50, 2))
+    ends = [fit_sparse(x, weights, [0.1, 0.1], steps=steps) for steps in (1, 5, 20, 80)]
+    values = [ends[0].start] + [fit.end for fit in ends]
+    assert all(later >= earlier - 1e-12 for earlier, later in zip(values, values[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("noise", lambda: LinearGaussian([[1.0]], [0.0])),
+        ("noise", lambda: LinearGaussian([[1.0]], [1.0, 1.0])),
+        ("noise", lambda: LinearGaussian([1.0], [1.0])),
+        ("beta", lambda: MODEL.free_energy(beta=0)),
+        ("beta", lambda: fit_sparse(np.zeros((3, 2)), np.eye(2), [1, 1], beta=-1.0)),
+        ("steps", lambda: fit_sparse(np.zeros((3, 2)), np.eye(2), [1, 1], steps=0)),
+        ("degrees_of_freedom", lambda: fit_sparse(np.zeros((3, 2)), np.eye(2), [1, 1], degrees_of_freedom=0)),
+        ("weights", lambda: fit_sparse(np.zeros((3, 2)), np.eye(3), [1, 1])),
+        ("weights", lambda: fit_sparse(np.zeros((3, 2)), np.eye(2), [1, 1, 1])),
+    ],
+)
+def test_errors_name_the_argument(argument, call):
+    with pytest.raises(ValueError, match=f"^{argument}: got .*allowed"):
+        call()

@@ -5,17 +5,10 @@ import re
 
 import pytest
 
-import notebook_io
+from stored_chapter import StoredChapter
 
-CHAPTER = notebook_io.read(notebook_io.ROOT / "chapters" / "02_vae.ipynb")
-CELLS = {cell.id: cell for cell in CHAPTER.cells}
-TEXT = "\n".join(cell.source for cell in CHAPTER.cells if cell.cell_type == "markdown")
-
-
-def output(name: str) -> str:
-    """All text that the cell shows."""
-    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in CELLS[name].outputs]
-    return "\n".join(texts)
+CHAPTER = StoredChapter("02_vae")
+CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
 
 
 def numbers(text: str) -> list[float]:
@@ -30,10 +23,6 @@ def table(name: str) -> dict[float, list[float]]:
             label, *values = numbers(line)
             rows.setdefault(label, []).extend(values)
     return rows
-
-
-def says(sentence: str) -> None:
-    assert sentence in TEXT, f"the chapter no longer says {sentence!r}: change this test with it"
 
 
 def test_closed_form_and_sampling_agree():

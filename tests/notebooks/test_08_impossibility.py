@@ -4,20 +4,13 @@ import re
 
 import numpy as np
 
-import notebook_io
 from course_lib.grading import registry
 from course_lib.theory import Entangler
+from stored_chapter import StoredChapter
 
-CHAPTER = notebook_io.read(notebook_io.ROOT / "chapters" / "08_impossibility.ipynb")
-CELLS = {cell.id: cell for cell in CHAPTER.cells}
-TEXT = "\n".join(cell.source for cell in CHAPTER.cells if cell.cell_type == "markdown")
+CHAPTER = StoredChapter("08_impossibility")
+CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
 NUMBER = r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w.])"
-
-
-def output(name: str) -> str:
-    """All text that the cell shows."""
-    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in CELLS[name].outputs]
-    return "\n".join(texts)
 
 
 def numbers(text: str) -> list[float]:
@@ -32,10 +25,6 @@ def rows(name: str) -> dict[str, list[float]]:
         if cells and numbers(cells[-1]):
             found[label] = numbers("  ".join(cells))
     return found
-
-
-def says(sentence: str) -> None:
-    assert sentence in TEXT, f"the chapter no longer says {sentence!r}: change this test with it"
 
 
 def test_the_impostor_is_right_in_each_coordinate_and_wrong_in_both():
@@ -168,7 +157,7 @@ def test_the_verdicts():
 
 def test_every_objective_is_checked():
     """Each names exercises or questions that exist, and the exercises say the same objective."""
-    objectives = re.findall(r"^\d\. (.*) \((.*)\)[;.]$", CHAPTER.cells[0].source, re.MULTILINE)
+    objectives = re.findall(r"^\d\. (.*) \((.*)\)[;.]$", CHAPTER.notebook.cells[0].source, re.MULTILINE)
     assert len(objectives) == 5
     tasks = {task.id: task for task in registry.exercises_of("08")}
     questions = re.findall(r"^\*\*(\d)\.\*\*", TEXT, re.MULTILINE)

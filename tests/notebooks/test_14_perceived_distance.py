@@ -6,20 +6,13 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-import notebook_io
 from course_lib.grading import registry
 from course_lib.replication import Store, load_claims
 from course_lib.replication.verdicts import best_verdict
+from stored_chapter import StoredChapter
 
-CHAPTER = notebook_io.read(notebook_io.ROOT / "chapters" / "14_perceived_distance.ipynb")
-CELLS = {cell.id: cell for cell in CHAPTER.cells}
-TEXT = "\n".join(cell.source for cell in CHAPTER.cells if cell.cell_type == "markdown")
-
-
-def output(name: str) -> str:
-    """All text that the cell shows."""
-    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in CELLS[name].outputs]
-    return "\n".join(texts)
+CHAPTER = StoredChapter("14_perceived_distance")
+CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
 
 
 def numbers(text: str) -> list[float]:
@@ -36,10 +29,6 @@ def table(name: str) -> dict[tuple[str, ...] | str, list[str]]:
         group = (*group[: len(group) - len(labels)], *labels)  # a label that spans several rows stands in the first
         found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
     return found
-
-
-def says(sentence: str) -> None:
-    assert sentence in TEXT, f"the chapter no longer says {sentence!r}: change this test with it"
 
 
 def test_the_identity():
@@ -202,7 +191,7 @@ def test_verdicts_are_those_of_the_store():
 
 def test_each_objective_is_checked():
     """By a question of the quiz and, but for the second, by an exercise, which names it in turn."""
-    objectives = re.findall(r"^\d\. (.+)$", CHAPTER.cells[0].source, re.MULTILINE)
+    objectives = re.findall(r"^\d\. (.+)$", CHAPTER.notebook.cells[0].source, re.MULTILINE)
     asked = {int(number) for number in re.findall(r"question (\d)", " ".join(objectives))}
     assert asked == set(range(1, len(re.findall(r"^\*\*\d\.\*\* ", TEXT, re.MULTILINE)) + 1))
     named = {task: line for line in objectives for task in re.findall(r"14\.\d", line)}

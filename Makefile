@@ -39,7 +39,7 @@ book: $(STAMP)  ## build the HTML book; a warning is an error, and so is a noteb
 # One thread for each worker: two trainings that share cores with two threads each run ten times slower.
 test: $(STAMP)  ## run every check: ruff, then all tests
 	@$(BIN)/python -m ruff check .
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --durations=20 --durations-min=10
 
 stress: $(STAMP)  ## run the slow checks too: training that is killed, starved and fed rubbish, many times over
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m stress

@@ -15,12 +15,14 @@ from course_lib.replication.measurements import (
     data_distances,
     estimators,
     factor_choices,
+    fixed_model,
     identities,
     kernels,
     mean_field,
     nested_prior,
     part_three,
     ratios,
+    regularised,
     score_behaviour,
     scores,
     sharing,
@@ -34,6 +36,7 @@ Plans = Mapping[str, tuple[Part, ...]]
 MODULES = (
     tables, counts, constructions, scores, score_behaviour, identities, data_distances, part_three, kernels, ratios,
     sharing, capacity, estimators, factor_choices, mean_field, nested_prior, symmetry,
+    regularised, fixed_model,
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ NETWORK = "a fully connected network of two hidden layers of 256 in place of the
 BOX = "a box blur of radius 7 and weight 225, for 16 pixels, in place of 31 and 3969 for 64"
 KERNEL = "a kernel of radius 7, trained for 1,000 steps on the small grid, in place of 31 and 28,800"
 CHOSEN = "β for each loss as the reconstruction allows, and the same for both methods, in place of a grid"
+ONE_BETA = "the largest β with which the images are reconstructed, in place of a grid"
 POINTS_OF_DCI = "DCI from 800 points in place of 10,000"
 SAME_AS_TVAE = "with ω = 1 throughout, the schedule 'threshold' is the β-TVAE (Eq. 5.19), whose training is taken"
 SPACINGS = (

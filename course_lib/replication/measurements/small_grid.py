@@ -32,6 +32,7 @@ from course_lib.replication.runs import Context
 from course_lib.training import fit
 
 ARGUMENTS = {"sampler": "by", "scale": "alpha"}  # what frameworks call the settings of Table A.5
+FITTING = ("steps", "batch_size", "learning_rate")  # the settings that `fit` takes
 LOG_EVERY, WATCH_EVERY, CHECKPOINT_EVERY = 10, 100, 250  # steps; what is watched are scores on the way
 _done: dict[tuple, dict[str, float]] = {}  # what this process has trained, by settings, seed and device
 
@@ -94,20 +95,24 @@ def framework_of(
     return kind(mlp_vae(data, latents, seed=seed), **arguments)
 
 
+def before_and_after(context: Context, **settings) -> tuple[XYSquares, Framework, Framework]:
+    """The grid, and the framework of the settings of `training` without its training and with it; nothing is scored."""
+    settings = {name: value for name, value in settings.items() if name != "dci"}
+    fitting, data = {name: settings.pop(name) for name in FITTING}, grid(settings.pop("spacing"))
+    untrained, framework = (framework_of(data, context.seed, **settings) for _ in range(2))
+    _fitted(context, framework, data, context.scratch / "model.safetensors", fitting)
+    return data, untrained, framework.to("cpu")
+
+
 def _trained(context: Context, checkpoint: Path, settings: dict) -> dict[str, float]:
     settings, seed = dict(settings), context.seed
-    fitting = {name: settings.pop(name) for name in ("steps", "batch_size", "learning_rate")}
+    fitting = {name: settings.pop(name) for name in FITTING}
     spacing, points = settings.pop("spacing"), settings.pop("dci")
     data, framework = grid(spacing), framework_of(grid(spacing), seed, **settings)
     loss = framework.likelihood.kernel if framework.reconstruction == KERNEL else framework.reconstruction
     before = table_scores(encodings(framework, data), seed, loss) | model_scores(framework, data, seed)
     before |= _untrained_dci(spacing, settings["latents"], seed, points)
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    watch = watched(data, seed, WATCH_EVERY)
-    history = fit(
-        framework, data, seed=seed, device=context.device, checkpoint=checkpoint, checkpoint_every=CHECKPOINT_EVERY,
-        log_every=LOG_EVERY, callbacks=[watch], **fitting,
-    )  # fmt: skip
+    history = _fitted(context, framework, data, checkpoint, fitting, [watched(data, seed, WATCH_EVERY)])
     framework.to("cpu")
     table = encodings(framework, data)
     after = table_scores(table, seed, loss) | dci_score(table, seed, points) | model_scores(framework, data, seed)
@@ -119,6 +124,15 @@ def _trained(context: Context, checkpoint: Path, settings: dict) -> dict[str, fl
         **{f"control/untrained/{name}": value for name, value in before.items()},
         **{f"control/shuffled/{name}": value for name, value in shuffled.items()},
     }
+
+
+def _fitted(context: Context, framework: Framework, data: XYSquares, checkpoint: Path, fitting: dict, callbacks=()):
+    """Train the framework, from its checkpoint if there is one; the history."""
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    return fit(
+        framework, data, seed=context.seed, device=context.device, checkpoint=checkpoint,
+        checkpoint_every=CHECKPOINT_EVERY, log_every=LOG_EVERY, callbacks=[*callbacks], **fitting,
+    )  # fmt: skip
 
 
 @cache  # the same for every framework

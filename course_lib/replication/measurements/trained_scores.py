@@ -99,6 +99,16 @@ def matrix_rank(distance: Distance, data: GridDataset, seed: int) -> float:
     return float(np.mean(found))
 
 
+def matrix_agreement(first: Distance, second: Distance, data: GridDataset, seed: int) -> float:
+    """Spearman's correlation of two matrices of mean distances along traversals, averaged over factors.
+
+    Distances of a point to itself are left out; a matrix of equal distances has correlation 0 with any.
+    """
+    matrices = zip(*(_along_traversals(distance, data, seed) for distance in (first, second)), strict=True)
+    found = [correlations(*(tied(distances.mean(0)) for _, distances in pair))[1] for pair in matrices]
+    return float(np.mean(found))
+
+
 def variation(distance: Distance, data: GridDataset, seed: int) -> float:
     """The coefficient of variation of the distances between distinct points of one traversal, averaged over traversals.
 

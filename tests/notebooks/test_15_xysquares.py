@@ -1,0 +1,267 @@
+"""What the text of chapter 15 says about its outputs is what the stored outputs say."""
+
+import math
+import re
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from torch.nn.functional import interpolate
+
+from course_lib.data import XYSquares
+from course_lib.grading import registry
+from course_lib.replication import Store, load_claims
+from course_lib.replication.verdicts import best_verdict
+from stored_chapter import StoredChapter
+
+CHAPTER = StoredChapter("15_xysquares")
+CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
+
+
+def numbers(text: str) -> list[float]:
+    found = re.findall(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.])", text)
+    return [float(number.replace("−", "-").replace(",", "")) for number in found]
+
+
+def table(name: str) -> dict[tuple[str, ...] | str, list[str]]:
+    """The rows of the frame that the cell shows, by their label, or by both where there are two."""
+    (html,) = (output["data"]["text/html"] for output in CELLS[name].outputs)
+    found, group = {}, ()
+    for row in BeautifulSoup(html, "html.parser").select("tbody tr"):
+        labels = [head.get_text() for head in row.select("th")]
+        group = (*group[: len(group) - len(labels)], *labels)  # a label that spans several rows stands in the first
+        found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
+    return found
+
+
+def floats(name: str) -> dict:
+    return {label: [float(cell) for cell in cells] for label, cells in table(name).items()}
+
+
+def labels_of(name: str) -> list[str]:
+    (html,) = (output["data"]["text/html"] for output in CELLS[name].outputs)
+    found = BeautifulSoup(html, "html.parser").select_one("[data-labels]")["data-labels"]
+    return re.findall(r'"([^"]*)"', found)
+
+
+def test_four_distances():
+    found = floats("four")
+    assert [*found] == ["1", "2", "3"] and sum(row[0] for row in found.values()) == 5_000
+    for squares, (count, least, most, expected) in found.items():
+        assert least == most == pytest.approx(int(squares) * 128 / 12_288, abs=1e-6)
+        assert abs(count - expected) < 4 * expected**0.5
+
+
+def test_the_table_on_paper():
+    step = 128 / 12_288
+    says("= .0104 .", "= .0308,", "= .0022,", "$.0104$ with deviation $.0000$")
+    assert (round(step, 4), round(step * 189 / 64, 4), round(step * math.sqrt(189) / 64, 4)) == (0.0104, 0.0308, 0.0022)
+    says("so 34 billion pairs", "\\approx 10^{268}")
+    assert len(XYSquares()) ** 2 / 2 == pytest.approx(34e9, rel=0.02)
+    assert round(math.log10(6) + 3 * math.log10(math.factorial(64))) == 268
+
+
+def test_the_closed_forms():
+    assert numbers(output("closed"))[1:] == [0.5222, 0.5804]
+    says("r(8) = \\sqrt{\\tfrac{18}{66}} = .522 .", "\\rho(8) = \\sqrt{\\tfrac{192}{570}} = .580 .")
+    assert round(math.sqrt(18 / 66), 3) == 0.522 and round(math.sqrt(192 / 570), 3) == 0.580
+    says("$\\sqrt{3/32}$ is .31")
+    assert round(math.sqrt(3 / 32), 2) == 0.31
+    found = floats("distinct")
+    for row in found.values():
+        assert row[:6] == [0] * 6 and row[6] > 0.2  # pairs anywhere
+
+
+def test_the_three_codes():
+    ordered, lines, deck = floats("three-costs").values()
+    assert ordered[0] == lines[0] == deck[0]
+    says("shuffled lines cost half as much again, and a shuffled deck two thirds more")
+    assert lines[1] / ordered[1] == pytest.approx(1.5, abs=0.05) and deck[1] / ordered[1] == pytest.approx(
+        5 / 3, abs=0.05
+    )
+    says('It gives "lines shuffled" full marks')
+    assert lines[2] == ordered[2] > 0.99 and deck[2] < 0.05
+    assert ordered[3] == 1 and max(abs(lines[3]), abs(deck[3])) < 0.02
+
+
+def test_the_trainings():
+    found = floats("train-runs")
+    untrained, base, longer, wider, cheaper, sliding = found.values()
+    says(
+        "the rank correlation over distinct pairs is −.07, on average", "Only (d).", "no single factor gets beyond .05"
+    )
+    assert base[3] == -0.07 and sliding[3] > 0.7
+    assert all(abs(row[3]) < 0.08 and row[4] <= 0.05 for row in (untrained, base, longer, wider, cheaper))
+    says("green as well as with (a), red with .55 of its variance left to find in place of .90")
+    assert abs(sliding[1] - longer[1]) < 0.015 and (sliding[0], base[0]) == (0.55, 0.9)
+    says("bring the green square back better")
+    assert max(longer[1], wider[1]) < base[1] - 0.1
+    says("divides between the two squares what otherwise goes to one")
+    assert cheaper[0] < base[0] - 0.1 and cheaper[1] > base[1] + 0.1
+    says("the green square is drawn with a tenth of its variance missing, and the red one is hardly there")
+    assert all(row[1] == pytest.approx(0.1, abs=0.02) and row[0] > 0.85 for row in (longer, wider))
+    says("a rank correlation of about .3, trained or not")
+    assert all(row[2] == pytest.approx(0.3, abs=0.035) for row in (untrained, base, longer, wider, cheaper))
+
+
+def test_the_starting_price():
+    assert numbers(output("starting")) == [8_320, 64, 130.0, 130.0]
+    found = floats("starting-table")
+    xysquares, dsprites, shapes = (found[name] for name in ("XYSquares, spacing 8", "dSprites", "3D Shapes"))
+    tried = (0.000316, 0.001, 0.00316, 0.01, 0.0316, 0.1, 0.316, 1.0)
+    says("dSprites and 3D Shapes can leave collapse at every β that the thesis tried.")
+    assert min(*dsprites[1:], *shapes[1:]) > max(tried)
+    says("at .316 and 1.0 no small step pays if $D = 25$, and at .1 neither if $D = 9$, by a hair")
+    assert [beta for beta in tried if beta > xysquares[2]] == [0.316, 1.0]
+    assert [beta for beta in tried if beta > xysquares[1]] == [0.1, 0.316, 1.0] and xysquares[1] > 0.09
+    says("23 times smaller on XYSquares than on dSprites", "46 times smaller than on 3D Shapes")
+    scale = 4_096 / 12_288  # dSprites has one channel
+    assert round(dsprites[0] / (xysquares[0] * scale)) == 23 and round(shapes[0] / xysquares[0]) == 46
+    says("At .316 (155 in sums)", "at .1 with nine latents (137)", "At 1.0 (492) hardly a way out pays")
+    assert [round(beta * 12_288 / latents) for beta, latents in ((0.316, 25), (0.1, 9), (1, 25))] == [155, 137, 492]
+    says("an eighth of the starting price of that grid (8.1)", "a mean β of 1.0 is one of 73 in sums, nine times")
+    small = XYSquares(2, 2, squares=2, image_size=16)
+    price = 2 * 4 / small.std[0] ** 2 / 64
+    assert round(price, 1) == 8.1 and round(512 / 7) == 73 and round(73 / price) == 9
+
+
+def test_the_sweep():
+    found = {float(beta): row for beta, row in floats("sweep-table").items()}  # left at 1 and 8, nats at 1 and 8
+    says("With spacing 1, the share that comes back reaches 0 at the line.")
+    assert found[768][0] < 0.75 and found[1152][0] >= 0.98
+    says("at β = 192 a twentieth of the variance still comes back, and at 256 nothing")
+    assert found[192][1] == pytest.approx(0.95, abs=0.01) and found[256][1] == 1
+    outside = [int(count) for count in re.findall(r"(\d+) at β", output("heap"))]
+    says("the larger β, the fewer stay outside", "At β = 8 and 16 some of the codes on the left are outside the frame")
+    assert outside[:4] == sorted(outside[:4], reverse=True)
+    assert outside[0] > outside[1] > outside[2] > outside[3] == 0
+    assert re.findall(r"at β = (\d+)", output("heap").partition("frame")[2]) == ["8", "16"]
+
+
+def test_leaving_one_by_one():
+    ((pays,),) = [floats("leaving").values()]
+    says("A step of .1 pays below 129", "pays for itself up to β = 198, and at three deviations up to 493")
+    assert (pays[0], pays[2], pays[4]) == (129, 198, 493)
+    says("not even a place that leaves by itself would pay")
+    assert max(pays) / 130 < 73 / 8.1
+
+
+def test_two_ways_to_one_price():
+    fresh, held, *_ = zip(*floats("lasting-table").values(), strict=True)  # what is left: from nothing, from β = 8
+    prices = [int(float(beta)) for beta in floats("lasting-table")]
+    held, fresh = dict(zip(prices, held, strict=True)), dict(zip(prices, fresh, strict=True))
+    short = {float(beta): row[1] for beta, row in floats("sweep-table").items()}
+    says("brings back .26 at β = 128, where 1,200 steps brought .12, and at 160 still a tenth")
+    assert fresh[128] == 0.74 and short[128] == 0.88 and fresh[160] == pytest.approx(0.9, abs=0.02)
+    says("At 192 few do, at 256 none.", "keep half of the variance at 256 and a fifth at 320, and at 512 nothing")
+    assert 0.93 < fresh[192] < 1 and fresh[256] == 1
+    assert held[256] == pytest.approx(0.5, abs=0.05) and held[320] == pytest.approx(0.8, abs=0.03) and held[512] >= 1
+    says("So from 130 to beyond 320 it matters where a VAE comes from")
+    assert fresh[160] - held[160] > 0.4 and 0.1 < fresh[320] - held[320]
+    says("a price of 985", "$\\ln 64 = 4.2$ nats, and cannot save more than the whole variance, 4,095")
+    assert round(math.log(64), 1) == 4.2 and round(4_095 / math.log(64)) == 985
+
+
+def test_what_half_an_answer_saves():
+    saved, first = {}, {}
+    for spacing in (8, 7, 1):
+        images = XYSquares(spacing, squares=1).observations(torch.arange(64)).flatten(1).double()
+        whole, half = (part.var(0, correction=0).sum() for part in (images, images[:32]))
+        saved[spacing] = 1 - (half / whole).item()
+        values = torch.linalg.svdvals(images - images.mean(0)).square()
+        first[spacing] = (values[:2].sum() / values.sum()).item()
+    says("saves a fifth of a square's variance. On constant distances it saves a 63rd")
+    assert saved[1] == pytest.approx(0.2, abs=0.02) and saved[8] == pytest.approx(1 / 63)
+    says("The first two collect 5 % of the variance at spacing 7 and half of it at spacing 1")
+    assert first[7] == pytest.approx(0.05, abs=0.005) and first[1] == pytest.approx(0.5, abs=0.02)
+
+
+def test_the_stored_seeds():
+    found = {key: [numbers(cell)[0] for cell in cells] for key, cells in table("ada-table").items()}
+    says("MIG and DCI stay at a hundredth")
+    for method in ("ada-gvae", "beta-vae"):
+        assert abs(found["apart", method][0]) < 0.05 and found["apart", method][1:3] == [0.01, 0.01]
+        assert found["overlapping", method][0] > found["overlapping", "untrained"][0] + 0.3
+    says("from an alignment of .19 to one of .34")
+    assert (found["apart", "beta-vae"][3], found["apart", "ada-gvae"][3]) == (0.19, 0.34)
+    says("gets a DCI of a half", "rises from one hundredth to four")
+    assert found["overlapping", "ada-gvae"][2] == pytest.approx(0.5, abs=0.05)
+    assert found["overlapping", "beta-vae"][1] == 0.04 and found["overlapping", "beta-vae"][2] < 0.1
+    says("The *order* of the claim holds in small, in every row.")
+    assert "no\n" not in output("card-310") and output("card-310").count("yes\n") == 6
+
+
+def test_the_spacings():
+    says("The count of distances runs 1, 2, 2, 2, 2, 3, 4, 7")
+    counts = [int(numbers(label.partition(":")[2])[0]) for label in labels_of("spacing")]
+    assert counts == [min(7, math.ceil(8 / spacing)) for spacing in range(8, 0, -1)] == [1, 2, 2, 2, 2, 3, 4, 7]
+    found = floats("table-42")
+    says("To the printed digit.", "From spacing 4 to 7 the ranks are all .85")
+    for linear, our_linear, rank, our_rank, _ in found.values():
+        assert linear == our_linear and rank == our_rank
+    assert {found[spacing][2] for spacing in "4567"} == {0.85}
+    says("from 1.00 down to .76 for images that know their neighbours, and then, in one step, 0")
+    assert [row[4] for row in found.values()][3:] == [0.76] * 4 + [0] and found["1"][4] == 1
+
+
+def test_the_order_of_trained_codes():
+    mean, least, most = floats("order-table").values()
+    images = [row[4] for row in floats("table-42").values()]
+    says("At spacings of 1 and 2 the codes have all the order that the images have. From 3 on they fall short of it.")
+    assert all(abs(mean[place] - images[place]) < 0.03 for place in (0, 1))
+    assert all(most[place] < images[place] for place in range(2, 7))
+    says("the codes go down from about .6 to .38")
+    assert mean[3:6] == pytest.approx([0.57] * 3, abs=0.05) and mean[6] == 0.38
+    says("the three seeds range from .24 to .48; at 8 there is nothing", "191 at 7 and 130 at 8")
+    assert (least[6], most[6]) == (0.24, 0.48) and max(abs(least[7]), abs(most[7])) < 0.1
+
+
+def test_what_leaks():
+    found = floats("leaks")
+    spread, rank = ({name: row[place] for name, row in found.items()} for place in (0, 1))
+    safe = ["XYSquares", "inverted", "square added to noise", "each pixel standardised"]
+    assert all(found[name] == [0, 0] for name in safe) and len(found) == 8
+    says("a spread of a third, since now it matters what was hidden, and hardly any order")
+    assert spread["square hides noise"] == pytest.approx(1 / 3, abs=0.03) and abs(rank["square hides noise"]) < 0.2
+    assert spread["square hides a ramp"] > 0.5 and abs(rank["square hides a ramp"]) < 0.2
+    says("the rank is that of spacing 7")
+    assert rank["edges softened over 3 px"] == 0.76 and spread["edges softened over 3 px"] < 0.1
+    says("Hence a rank *below* 0.")
+    assert rank["first square clipped"] < -0.1
+
+
+def test_scaling_down():
+    wide = torch.zeros(8, 1, 256, 256)
+    for place, image in enumerate(wide):
+        image[0, 96:128, 32 * place : 32 * place + 32] = 1
+    says("averaged down to 64 × 64, are adversaries still, and down to 60 × 60 no more")
+    for side, constant in ((64, True), (60, False)):
+        images = interpolate(wide, size=(side, side), mode="area").flatten(1)
+        found = torch.pdist(images)
+        assert (found.max() - found.min() < 1e-4 * found.mean()) == constant
+
+
+def test_verdicts_are_those_of_the_store():
+    """Of claims that were run when the chapter was executed; a later run may have answered more."""
+    lines = [line.strip() for line in output("verdicts").strip().splitlines()]
+    mine = [claim for claim in load_claims() if claim.chapter == "15_xysquares"]
+    assert len(lines) == len(mine)
+    results = Store().results()
+    for claim, line in zip(mine, lines, strict=True):
+        assert claim.title in line
+        assert line.startswith((best_verdict(claim, results).verdict, "not run")), line
+    says("and the renderer answers them to the printed digit")
+    untrained = [line for claim, line in zip(mine, lines, strict=True) if claim.kind != "trained"]
+    assert len(untrained) == 7 and all(line.startswith("match") for line in untrained)
+    says('Four claims about trained models are "not run"')
+    assert sum(line.startswith("not run") for line in lines) == 4
+
+
+def test_each_objective_is_checked():
+    """By a question of the quiz and by exercises, which name it in turn."""
+    objectives = re.findall(r"^\d\. (.+)$", CHAPTER.notebook.cells[0].source, re.MULTILINE)
+    asked = {int(number) for number in re.findall(r"question (\d)", " ".join(objectives))}
+    assert asked == set(range(1, len(re.findall(r"^\*\*\d\.\*\* ", TEXT, re.MULTILINE)) + 1))
+    named = {task: line for line in objectives for task in re.findall(r"15\.\d", line)}
+    assert {*named} == {task.id for task in registry.exercises_of("15")}
+    assert all(task.objective in named[task.id] for task in registry.exercises_of("15"))

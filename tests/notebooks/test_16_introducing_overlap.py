@@ -1,0 +1,265 @@
+"""What the text of chapter 16 says about its outputs is what the stored outputs say."""
+
+import re
+
+import torch
+from bs4 import BeautifulSoup
+
+from course_lib.grading import registry
+from course_lib.losses.blur import blur, box_kernel
+from course_lib.replication import Store, load_claims
+from course_lib.replication.verdicts import best_verdict
+from stored_chapter import StoredChapter
+
+CHAPTER = StoredChapter("16_introducing_overlap")
+CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
+CLAIMS, RESULTS = {claim.id: claim for claim in load_claims()}, Store().results()
+
+
+def numbers(text: str) -> list[float]:
+    found = re.findall(r"(?<![\w.])[-−+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e-\d+)?(?![\w.]\d)", text)
+    return [float(number.replace("−", "-").replace(",", "")) for number in found]
+
+
+def table(name: str) -> dict[tuple[str, ...] | str, list[str]]:
+    """The rows of the frame that the cell shows, by their label, or by both where there are two."""
+    (html,) = (output["data"]["text/html"] for output in CELLS[name].outputs)
+    found, group = {}, ()
+    for row in BeautifulSoup(html, "html.parser").select("tbody tr"):
+        labels = [head.get_text() for head in row.select("th")]
+        group = (*group[: len(group) - len(labels)], *labels)  # a label that spans several rows stands in the first
+        found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
+    return found
+
+
+def compared(claim: str) -> dict[str, tuple[float, ...]]:
+    """The mean of both sides of each order that the claim expects, from the store."""
+    orders = best_verdict(CLAIMS[claim], RESULTS).orders
+    return {order.first: tuple(sum(side) / len(side) for side in order.values) for order in orders}
+
+
+def test_the_squares():
+    says("128 wrong pixels each")
+    says("323 against 3,265")
+    alt = CELLS["squares-figure"].metadata["mystnb"]["image"]["alt"]
+    assert "with the sum 323" in alt and "with the sum 3265" in alt
+
+
+def test_costs():
+    found = {name: [int(cell.replace(",", "")) for cell in cells] for name, cells in table("costs-table").items()}
+    says("saves a factor of fourteen at radius 31")
+    assert round(found["by shifts"][2] / found["by Fourier"][2]) == 14
+    says("in six operations for each pixel *whatever the radius*")
+    assert set(found["by running sums"]) == {6 * 64**2}
+
+
+def test_the_radius():
+    (frames,) = (output["data"]["text/html"] for output in CELLS["radius-frames"].outputs)
+    rank = {int(radius): float(value) for radius, value in re.findall(r"(\d+) px: rank correlation (\d\.\d\d)", frames)}
+    says("It is (b), by a hair: 32 is a little better than 31")
+    at_31, best, of_best, at_63 = re.search(
+        r"radius 31: (\S+); the best: (\d+), (\S+); 63: (\S+)", output("radius-figure")
+    ).groups()
+    assert best == "32" and float(at_31) < float(of_best) < float(at_31) + 0.003 and float(at_63) == rank[63] == 0
+    says("42 is worse than 16 again")
+    assert rank[42] < rank[16] < rank[31]
+    says("the blurred term is 0 for *every* pair")
+    with_margin = dict(re.findall(r"(\d+): (\d\.\d{4})", output("radius-figure").splitlines()[1]))
+    assert float(with_margin["31"]) == float(with_margin["63"]) == 1
+    says("which is worth .76, as the margin shows. Cut off at the edge it is worth .47")
+    says("so from place 3 they look four per cent nearer than the others do")
+    assert round(float(with_margin["4"]), 2) == 0.76 and rank[4] == 0.47
+    shares = output("radius-figure").splitlines()[2].partition("share: ")[2]
+    assert numbers(shares) == [0.96, 1, 0.71, 0, 0.71, 1, 1, 0.96]
+    alt = CELLS["radius-figure"].metadata["mystnb"]["image"]["alt"]
+    assert "0.76 from radius 1 on, climbs in steps to 0.92 at 5" in alt and float(with_margin["5"]) < 0.925
+
+
+def test_one_edge():
+    says("At radius 31 the distance is the shift, for all 2,016 pairs of pixels, or one more")
+    assert 64 * 63 // 2 == 2016
+    narrow, half, wide = output("one-edge").strip().splitlines()
+    assert half.endswith("from 0 to 1") and wide.endswith("from -63 to -1") and "from -31 to 31" in narrow
+    says("Up to 1.7 times")
+    steps, ranks = output("rows").strip().splitlines()
+    assert max(map(float, re.findall(r"'(\d\.\d\d)'", steps))) == 1.70
+    within, all_rows = map(float, re.findall(r"\d\.\d\d", ranks))
+    assert within >= 0.99 and all_rows == 0.96
+
+
+def test_table_42():
+    says("Every number comes out as printed")
+    found = table("table-42")
+    for cells in found.values():
+        assert cells[0] == cells[1] and cells[2] == cells[3]
+    says("At spacing 8 the squared error has nothing, 0 and 0, the box blur .94 and .96")
+    assert found["8"][4:] == ["0.00 / 0.00", "0.94 / 0.96"]
+    says("at spacing 1, where neighbouring squares share seven eighths of their pixels")
+    assert found["1"][4] == "1.00 / 1.00" != found["1"][5]
+    says("has it at a rank correlation of .88 where the box has .97")
+    printed = {number.what: number.value for number in CLAIMS["distances/table-6.1"].numbers}
+    assert (printed["mse-gaussian/factors/rank"], printed["mse-box/factors/rank"]) == ("0.88", "0.97")
+    assert "linear 0.84, rank 0.88" in output("gaussian")
+
+
+def test_weights():
+    ratio = {name: float(cells[2]) for name, cells in table("weights").items()}
+    says("One pixel costs 1 and 1.")
+    assert ratio["one wrong pixel"] == 1
+    says("400 snows have .59 on average (.57 is to be expected, as we shall see below)")
+    says("and one alone may have .14 or 1.6")
+    assert re.findall(r"\d\.\d\d", output("snows")) == ["0.59", "0.14", "1.63"]
+    assert "on average 0.57" in output("blind")
+    assert 0.14 < ratio["one snow, everywhere"] < 1.63
+    says("A missing square weighs 58 times as much")
+    assert round(ratio["a square is missing"]) == 58
+    says("weighs most of all, 1,381 times")
+    assert ratio["all too bright by .01"] == max(ratio.values()) == 1381
+    assert ratio["a square, 56 pixels off"] > ratio["a square, 8 pixels off"] and ratio["a checkerboard, ±.1"] < 1e-3
+
+
+def test_the_quiz_on_the_weight():
+    """A block of 2 × 2 pixels, radius 3, far from the edge."""
+    says("49; the block costs about 3.4 times as much in the blurred term", "$(13/7)^2 \\approx 3.45$")
+    block = torch.zeros(32, 32, dtype=torch.float64)
+    block[15:17, 15:17] = 1
+    costs = 7**2 * blur(block, box_kernel(3).double()).square().sum() / block.square().sum()
+    assert abs(costs.item() - (13 / 7) ** 2) < 1e-6 and f"{costs:.2f}" == "3.45"
+
+
+def test_blindness():
+    says("the blurred term prefers 40, one in a hundred, and all but ignores nine in ten")
+    below_one, below_hundredth = (float(share) for share in re.findall(r"(\d+\.\d)%", output("blind")))
+    assert round(4096 * (1 - below_one / 100)) in (40, 41) and 89 < below_hundredth < 92
+    says("the blurred error has fallen from 1.4 to .0002")
+    lines = re.findall(r"sharp error (.+?), blurred error × 63² (.+)", output("alone-figure"))
+    (start_sharp, start), (alone_sharp, alone), both = lines
+    assert start == "1.4" and round(float(alone), 4) == 0.0002 and float(alone_sharp) > 0.7 * float(start_sharp)
+    says("clean, to less than a millionth")
+    assert both == ("below 1e-06", "below 1e-06")
+
+
+def test_the_live_models():
+    names = ("rank", "distinct", "mig", "kl", "wrong")
+    found = {name: dict(zip(names, map(float, cells), strict=True)) for name, cells in table("scores").items()}
+    sharp, wide, near, alone = (found[name] for name in list(found)[1:])
+    says("With the squared error, 18 nats and a thousand steps have ordered nothing: .30, and 0 over distinct pairs")
+    assert (sharp["rank"], abs(sharp["distinct"])) == (0.30, 0) and round(sharp["kl"]) == 18
+    assert abs(found["untrained"]["distinct"]) < 0.005
+    says("the same network has .88 and .83")
+    assert (wide["rank"], wide["distinct"]) == (0.88, 0.83) and abs(wide["kl"] - sharp["kl"]) < 1
+    ranks = map(float, re.findall(r"distinct pairs (\d\.\d\d)", output("data-ranks")))
+    data = dict(zip(("sharp", "wide", "near"), ranks, strict=True))
+    assert (data["sharp"], data["near"], data["wide"]) == (0, 0.47, 0.95)
+    says("A distance that knows neighbours and nothing else would have .76. This one, cut off at the edge, has .47")
+    assert output("data-ranks").strip().endswith("from all others: 0.76")
+    says("The latents, at .60, lie between")
+    assert near["distinct"] == 0.60
+    says("at a price that we did not match (25.6 nats, against 18.7)")
+    assert (round(near["kl"], 1), round(wide["kl"], 1)) == (25.6, 18.7)
+    says("The MIG is as good as zero in every row")
+    assert max(row["mig"] for row in found.values()) < 0.05
+    says("that is exactly half of the variance")
+    assert sharp["wrong"] == 0.50 == min(row["wrong"] for row in found.values())
+    says("in the best order of all, .87")
+    assert alone["distinct"] == 0.87 == max(row["distinct"] for row in found.values())
+
+
+def test_the_nets():
+    left = {
+        name: (float(red), float(green))
+        for name, red, green in re.findall(r"^(.+?): .+ of red (\S+), of green (\S+)$", output("better"), re.MULTILINE)
+    }
+    says("Some models spend their nats on one square more than on the other")
+    assert left["squared error"][0] > 0.95 > 0.05 > left["squared error"][1]
+    assert left["+ box, radius 1"][0] < 0.5 < left["+ box, radius 1"][1]
+    says("explain nearly nine tenths of x, and of y, by a straight line")
+    says("Two share x, with .83 and .78, and two share y, with .56 and .54")
+    x, y = (re.findall(r"\d\.\d\d", line) for line in output("shared").strip().splitlines())
+    assert (x[1:], y[1:]) == (["0.83", "0.78"], ["0.56", "0.54"])
+    assert all(0.85 < float(of_all) < 0.9 for of_all in (x[0], y[0]))
+
+
+def test_the_cards():
+    says("With the squared error the trained network is where the untrained one is")
+    (order,) = (
+        each for each in best_verdict(CLAIMS["distances/figure-3.11"], RESULTS).orders if each.first == "rank/mse-box"
+    )
+    assert abs(sum(order.values[1]) / len(order.values[1]) - order.controls[1]) < 0.03
+    scores = compared("distances/figure-3.12")
+    says("turns a failure into .64 and .89")
+    assert [round(scores[f"{score}/ada-gvae/mse-box"][0], 2) for score in ("mig", "dci")] == [0.64, 0.89]
+    says("it lifts MIG from nothing to next to nothing: .07")
+    assert round(scores["mig/beta-vae/mse-box"][0], 2) == 0.07
+    says("as its .01 without the blur shows")
+    assert round(scores["mig/ada-gvae/mse-box"][1], 2) == 0.01
+    says("takes a β-VAE from no order to a net, and Ada-GVAE from MIG .01 to .64")
+    says("by more than half of their mean")
+    says("The claim's bar, .05, says little, for an untrained network passes it as well: the control is at .26.")
+    says("That training then doubles the variation says more")
+    (spread,) = best_verdict(CLAIMS["distances/section-3.4.1-subset"], RESULTS).orders
+    trained = sum(spread.values[0]) / len(spread.values[0])
+    assert trained > 0.5 and 1.8 < trained / spread.controls[0] < 2.5 and round(spread.controls[0], 2) == 0.26
+
+
+def test_where_it_hurts():
+    linear, rank = (
+        {key: float(cells[2].split(" / ")[kind]) for key, cells in table("hurts").items()} for kind in (0, 1)
+    )
+    says("raises the *rank* correlation along every factor (the scale's by .003) and lowers that of random pairs")
+    sprites, line = ({key[1]: value for key, value in kind.items() if key[0] == "dSprites"} for kind in (rank, linear))
+    assert sprites.pop("random") < 0 < min(sprites.values()) == sprites["scale"] == 0.003
+    says("the scale falls from .93 to .84, and of the five factors only the orientation rises")
+    assert table("hurts")["dSprites", "scale"][1] == "0.93 / 0.95 → 0.84 / 0.96"
+    assert line.pop("random") < 0 and [factor for factor, value in line.items() if value > 0] == ["orientation"]
+    says("On 3D Shapes both kinds fall, for every factor (in the thesis, all but the rank correlation of the shape)")
+    assert all(value[key] < 0 for value in (rank, linear) for key in value if key[0] == "3D Shapes")
+    printed = {key: [numbers(cell) for cell in cells[0].split(" → ")] for key, cells in table("hurts").items()}
+    risen = {
+        key[1:] + (kind,)
+        for key, (mse, box) in printed.items()
+        for kind in (0, 1)
+        if key[0] == "3D Shapes" and box[kind] > mse[kind]
+    }
+    assert risen == {("shape", 1)}
+    says("But look at dSprites' shape, whose rank correlation goes from .72 to .87")
+    assert [pair[1] for pair in printed["dSprites", "shape"]] == [0.72, 0.87]
+    distinct = table("shape")
+    says("over distinct pairs the rank correlation rises from nothing to .54")
+    assert abs(float(distinct["mse"][0])) < 0.05 and float(distinct["mse-box"][0]) == 0.54
+    says("has 369 white pixels, the ellipse 291, the heart 225")
+    assert numbers(output("areas")) == [369, 291, 225]
+
+
+def test_pitfalls():
+    found = {name: [float(cell) for cell in cells] for name, cells in table("faults-table").items()}
+    says("What is left is the squared error's .58, self-pairs only")
+    assert found["Fourier without a margin"] == [0.58, 0]
+    says("the .97 would be .96")
+    assert found["as it should be"][0] == 0.97 and found["the image mirrored outside"][0] == 0.96
+    says("the ranks do not notice")
+    assert found["weight left out"] == found["as it should be"]
+    assert max(found["squared first, then blurred"][1], 0) == 0
+
+
+def test_verdicts_are_those_of_the_store():
+    """Of claims that were run when the chapter was executed; a later run may have answered more."""
+    lines = [line.strip() for line in output("verdicts").strip().splitlines()]
+    mine = [claim for claim in CLAIMS.values() if claim.chapter == "16_introducing_overlap"]
+    assert len(lines) == len(mine)
+    for claim, line in zip(mine, lines, strict=True):
+        assert claim.title in line and line.startswith((best_verdict(claim, RESULTS).verdict, "not run")), line
+    shown = [name for name in CELLS if name.startswith("card-") and "text" not in name and "comment" not in name]
+    assert len(shown) == len(mine)
+    says("All four orders hold, so the verdict is a match")
+    assert all(order.holds for order in best_verdict(CLAIMS["distances/figure-3.12"], RESULTS).orders)
+
+
+def test_each_objective_is_checked():
+    """By an exercise, which names it in turn; and each question of the quiz belongs to one."""
+    objectives = re.findall(r"^\d\. (.+)$", CHAPTER.notebook.cells[0].source, re.MULTILINE)
+    asked = set(re.findall(r"\d", " ".join(re.findall(r"questions? (\d(?: and \d)?)", " ".join(objectives)))))
+    assert asked == set(re.findall(r"^\*\*(\d)\.\*\* ", TEXT, re.MULTILINE))
+    named = {task: line for line in objectives for task in re.findall(r"16\.\d", line)}
+    assert {*named} == {task.id for task in registry.exercises_of("16")}
+    assert all(task.objective in named[task.id] for task in registry.exercises_of("16"))

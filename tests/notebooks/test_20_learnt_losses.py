@@ -1,0 +1,288 @@
+"""What the text of chapter 20 says about its outputs is what the stored outputs say."""
+
+import re
+import statistics
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from course_lib.data import XYSquares
+from course_lib.grading import registry
+from course_lib.losses import LearntKernel
+from course_lib.losses.blur import blur
+from course_lib.replication import Store, load_claims
+from course_lib.replication.measurements.stored_kernels import load_kernel
+from course_lib.replication.verdicts import best_verdict
+from stored_chapter import StoredChapter
+
+CHAPTER = StoredChapter("20_learnt_losses")
+CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
+
+
+def numbers(text: str) -> list[float]:
+    return [float(number.replace("−", "-")) for number in re.findall(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?![\w.])", text)]
+
+
+def table(name: str) -> dict[str, list[str]]:
+    """The rows of the frame that the cell shows, by their label."""
+    shown = [output["data"]["text/html"] for output in CELLS[name].outputs if "text/html" in output.get("data", {})]
+    rows = BeautifulSoup(shown[0], "html.parser").select("tbody tr")
+    return {row.th.get_text(): [cell.get_text() for cell in row.select("td")] for row in rows}
+
+
+def curve(radius: int) -> dict[int, tuple[float, float]]:
+    """Rank correlation along a factor and at random, by step."""
+    (line,) = (line for line in output("live-figure").splitlines() if line.startswith(f"{radius} "))
+    found = re.findall(r"(\d+): '(-?\d\.\d+), (-?\d\.\d+)'", line)
+    return {int(step): (float(along), float(anywhere)) for step, along, anywhere in found}
+
+
+def test_ranks_are_stuck():
+    says("The linear correlation moves with each nudge", "until at some nudge two pairs change places")
+    linear, rank = zip(*(numbers(line.partition(":")[2]) for line in output("stuck").strip().splitlines()), strict=True)
+    assert len(set(linear)) == 5 and len(set(rank[:4])) == 1 and rank[4] != rank[0]
+
+
+def test_by_hand():
+    says("$r_1(u) = (3, 1.25, 4, 1.75)$")
+    assert "by hand: [3.0, 1.25, 4.0, 1.75]" in output("scratch-cases")
+    assert "scipy's ranks: 0.0;" in output("scratch-cases") and output("scratch-cases").strip().endswith("True")
+
+
+def test_the_three_regimes():
+    says("down to $\\varepsilon = 1.5$", "between 1.5 and 0.5, the largest has its rank, 3", "the smallest gap")
+    (html,) = (output["data"]["text/html"] for output in CELLS["hexagon"].outputs)
+    found = {float(e): r for e, *r in re.findall(r"(\d+(?:\.\d)?): ranks (\d\.\d\d), (\d\.\d\d), (\d\.\d\d)", html)}
+    assert len(found) == 14
+    for strength, (first, second, third) in found.items():
+        assert (third == "3.00") == (strength <= 1.5)
+        assert ((first, second) == ("2.00", "1.00")) == (strength <= 0.5)
+
+
+def test_softness():
+    says("four pairs in a hundred", "it is three in five", "the linear end, .27, where the ranks have .00")
+    lines = output("softness").strip().splitlines()
+    assert [int(re.search(r"(\d+)%", line)[1]) for line in lines[:3]] == [4, 59, 100]
+    ranks, values = numbers(lines[3])
+    assert abs(ranks) < 0.005 and values == pytest.approx(0.27, abs=0.005)
+    assert numbers(lines[2])[-1] == values
+
+
+def test_what_gets_a_gradient_at_a_millionth_owes_it_to_rounding():
+    """Before training no two distances are equal; to nine decimals some are, and those share blocks."""
+    says("even these owe it to our rounding: their distances agree to nine decimals")
+    data = XYSquares(squares=1)
+    factors = torch.cartesian_prod(torch.arange(8), torch.arange(8))
+    pictures = data.images(data.space.index(factors)).double() / 255
+    kernel = LearntKernel(63).kernel.detach().double()
+    table = torch.cdist(blur(pictures, kernel).flatten(1), blur(pictures, kernel).flatten(1)).square() / 64**2
+    table = table + torch.cdist(pictures.flatten(1), pictures.flatten(1)).square() / 64**2
+    first, second = torch.randint(64, (2, 2_048, 3), generator=torch.Generator().manual_seed(0))
+    distance = table[first, second].mean(1)
+    assert len(distance.unique()) == 2_048
+    assert len(table.round(decimals=9)[first, second].mean(1).unique()) < 2_048
+
+
+def test_the_live_run():
+    box_along, box_anywhere = numbers(output("scores").splitlines()[0].partition(":")[2])
+    small, large = curve(31), curve(63)
+    says("has passed the box by step fifteen", "ends at .994 at random, where the box has .930")
+    passed = [step for step, (along, anywhere) in large.items() if along > box_along and anywhere > box_anywhere]
+    assert passed[0] == 15 and passed == [step for step in large if step >= 15]
+    assert round(large[120][1], 3) == 0.994 and round(box_anywhere, 3) == 0.930
+    says("Radius 31 does it at once", "wins little along a factor")
+    assert all(a > box_along and r > box_anywhere for step, (a, r) in small.items() if step)
+    assert small[60][0] - box_along < 0.01
+    says("It stops at .9879", "So .9879 is a perfect order")
+    assert {large[step][0] for step in (60, 80, 100, 120)} == {0.9879} and large[120][1] > large[60][1]
+    says("At random there are fewer ties, and the ceiling is .998")
+    assert numbers(output("ceiling").replace("factor ", "factor: ")) == [0.9879, 0.9977]
+    says("its .81 along a factor is the luck of seed 0; seeds 1 and 2 start at −.03 and .03")
+    starts = [numbers(line.partition(": ")[2]) for line in output("scores").strip().splitlines()[1:]]
+    assert [along for along, _ in starts] == [0.81, -0.03, 0.03] and round(large[0][0], 2) == 0.81
+    says("After five steps", "already the correlation is at .83")
+    assert round(large[5][1], 2) == 0.83
+    says("has the factors' perfect order along a line and .99 at random; the hand-made box has .97 and .93")
+    assert round(large[100][1], 2) == 0.99 and (round(box_along, 2), round(box_anywhere, 2)) == (0.97, 0.93)
+
+
+def test_three_seeds_three_pictures():
+    says(
+        "Three times a perfect order along a factor, .987 to .994 at random",
+        "has .996 ± .001 at random, over three seeds",
+    )
+    lines = [line for line in output("seeds-figure").splitlines() if line.startswith("seed ")]
+    found = [numbers(line.partition(":")[2]) for line in lines]
+    assert {along for along, _ in found} == {0.9879}
+    assert [round(anywhere, 3) for _, anywhere in found] == [0.994, 0.988, 0.987]
+    (claim,) = (claim for claim in load_claims() if claim.id == "distances/table-6.1-learnt")
+    (order,) = (o for o in best_verdict(claim, Store().results()).orders if o.first == "learnt-63/random/rank")
+    assert (round(order.means[0], 3), round(statistics.stdev(order.values[0]), 3)) == (0.996, 0.001)
+
+
+def test_the_pattern():
+    found = {name: [*map(float, cells)] for name, cells in table("pattern-table").items()}
+    learnt, smooth, added, multiplied, over, over_multiplied, box = found.values()
+    says("smoothed away, .988 and .994", "The additive part alone has .988 and .988", "falls to .935")
+    assert smooth[2:] == [0.988, 0.994] and added[2:] == [0.988, 0.988] and multiplied[3] == 0.935
+    says("The distances are the same, and now the nearest product has .993")
+    assert over[2:] == learnt[2:] and over_multiplied[3] == 0.993
+    says("turned over, it falls below the box", ".941 between .930 and .954")
+    assert over[0] < box[0] and over[1] < box[1] and [smooth[1], box[1], learnt[1]] == [0.941, 0.930, 0.954]
+    says("it is as good along a factor and keeps about half of its lead at random")
+    assert smooth[0] == learnt[0] and (smooth[1] - box[1]) / (learnt[1] - box[1]) == pytest.approx(0.5, abs=0.1)
+    says("does as well as that at random, and best of all along a factor")
+    assert multiplied[1] == smooth[1] and multiplied[0] == max(cells[0] for cells in found.values())
+
+
+def test_a_valley_has_the_distances_of_its_hill():
+    """At radius 63, where each window covers the image, and not at radius 31."""
+    says("has exactly the same distances", "The picture cannot tell (a) from its opposite")
+    data = XYSquares(squares=1)
+    pictures = data.images(torch.arange(0, 64, 5)).double() / 255
+    for radius, same in ((63, True), (31, False)):
+        kernel = load_kernel(radius)[0].double()
+        valley, hill = (blur(pictures, h).flatten(1) for h in (kernel, kernel.max() - kernel))
+        assert torch.allclose(torch.cdist(valley, valley), torch.cdist(hill, hill), atol=1e-6) == same
+
+
+def test_by_hand_kernels():
+    bands, ramp, roots, box, low, high, learnt = ([*map(float, cells)] for cells in table("by-hand").values())
+    says("All three sums beat the box ($c = 0$) at random by a wide margin", ".995 against .983")
+    assert min(bands[1], ramp[1], roots[1]) > box[1] + 0.03 and ramp[0] == 1.0
+    assert learnt[1] == 0.995 and max(bands[1], ramp[1], roots[1]) == roots[1] == 0.983
+    says("The box climbs from .930 to .952 and .966 as its plateau rises")
+    assert [box[1], low[1], high[1]] == [0.930, 0.952, 0.966]
+
+
+def test_table_61():
+    says("The upper three rows are within .01 of what is printed, and our two kernels within .006")
+    for name, cells in table("table-61-table").items():
+        for cell in cells:
+            printed, ours = map(float, cell.split(" → "))
+            assert abs(printed - ours) <= (0.006 if name.startswith("learnt") else 0.0101), (name, cell)
+
+
+def test_few_pairs():
+    found = {name: [numbers(cell) for cell in cells] for name, cells in table("few-table").items()}
+    box, allowed = numbers(output("few-table").splitlines()[0].partition(":")[2])
+    (told, rest), (_, hundred), (_, many) = found.values()
+    says("has .49 ± .18 on all others", ".85 ± .06, still less than the box", ".96 ± .04 and is ahead on average")
+    assert told[0] >= 0.97 and rest == [0.49, 0.18] and hundred == [0.85, 0.06] and many == [0.96, 0.04]
+    assert hundred[0] < box == 0.93 < many[0]
+    says(".99 is about all that ties allow")
+    assert allowed == 0.994 and [cells[0][0] for cells in found.values()][1:] == [0.99, 0.99]
+
+
+def test_elsewhere():
+    rows = {name: [numbers(cell) for cell in cells] for name, cells in table("transfer").items()}
+    own, *others = rows.values()
+    box, small, large = (place - 1 for place in (3, 4, 5))
+    says("even a box has .983 to .988 along a factor")
+    overlapping = [cells for name, cells in rows.items() if name.startswith(("spacing 6", "spacing 4", "spacing 2"))]
+    assert {cells[box][0] for cells in overlapping} == {0.983, 0.988}
+    says("keeps the order along a factor, .987, and has .989 and .975 at random, where the box has .926 and .913")
+    four, one = rows["spacing 8, side 4"], rows["spacing 8, side 1"]
+    assert [four[large], one[large]] == [[0.987, 0.989], [0.987, 0.975]]
+    assert [four[box][1], one[box][1]] == [0.926, 0.913]
+    says("ahead of the box on its own grid, and only there", "(.92 against .97, and at random .78 against .91)")
+    assert own[small] > own[box] and all(cells[small][i] < cells[box][i] for cells in others for i in (0, 1))
+    assert [round(value, 2) for value in one[small] + one[box]] == [0.92, 0.78, 0.97, 0.91]
+
+
+def test_sprites():
+    sprites = {name: [*map(float, cells)] for name, cells in table("sprites").items()}
+    says("better than the squared error for both positions, and no better than a box", ".36 against .30 to .32")
+    for place in (3, 4):
+        for learnt in ("learnt-31", "learnt-63"):
+            assert sprites["mse"][place] < sprites[learnt][place] <= sprites["mse-box"][place]
+    assert [cells[5] for cells in sprites.values()] == [0.36, 0.32, 0.30, 0.31]
+
+
+def test_how_soft():
+    found = [numbers(line.partition("rank correlation")[2]) for line in output("strengths").strip().splitlines()]
+    stuck, (one, hundred) = found[0] + found[1], found[2:]
+    says("gets stuck between .90 and .95", "all three seeds reach .986 or more, where ties allow .994")
+    assert (round(min(stuck), 2), round(max(stuck), 2)) == (0.90, 0.95) and min(one + hundred) >= 0.986
+    says("the seeds come within .004 of the others")
+    assert max(abs(a - b) for a, b in zip(one, hundred, strict=True)) <= 0.004
+    says("is linear: .271, where the ranks have −.001", "(.991, between .977 and .995)")
+    ends = {name: [*map(float, cells)] for name, cells in table("ends").items()}
+    assert ends["radius 63, start"][:3] == [0.271, 0.271, -0.001]
+    assert ends["radius 63, 600 steps"][:3] == [0.977, 0.991, 0.995]
+    says("some two hundred blocks", "nearer to the rank correlation than to the linear one")
+    for name in ("radius 63, 600 steps", "radius 31, 600 steps", "small grid, 120 steps"):
+        linear, soft, ranks, blocks = ends[name]
+        assert abs(soft - ranks) < abs(soft - linear) and 140 < blocks < 250
+    says("without it, each of the three seeds ends lower", "one weight of 2,883 goes below 0")
+    usual, signed, lopsided = (
+        [*map(float, re.findall(r"0\.\d{3}", line))] for line in output("free").strip().splitlines()
+    )
+    assert usual == signed == one and all(a < b for a, b in zip(lopsided, usual, strict=True)) and 3 * 31**2 == 2_883
+    assert re.findall(r"(\d+) negative", output("free")) == ["0", "1", "0"]
+
+
+def test_a_strength_that_is_not_relative():
+    mean, total, tiny = output("unscaled").replace(",\n", ",").strip().splitlines()
+    says("the soft ranks spread over 129 only, of 2,048")
+    assert "from 1024.5 to 1024.5" in mean and "from 902.8 to 1031.4" in total and round(1031.4 - 902.8) == 129
+    assert "correlation 0.271" in mean and "correlation 0.271" in total
+    says("16 % are off, none by more than 1.1, and only a fifth of the pairs has a gradient")
+    assert "from 1.0 to 2048.0" in tiny and "16% off their rank, by up to 1.1" in tiny and "22% with a" in tiny
+
+
+def test_the_size_of_a_kernel():
+    lines = output("weights").replace(";\n  a tenth", "; a tenth").strip().splitlines()
+    pixel, ratio = zip(
+        *(map(float, re.search(r"costs ([\d.]+), .* sharp ([\d.]+);", x).groups()) for x in lines), strict=True
+    )
+    says("on 64 × 64 pixels it is .57", "came out at 1.67 and .76")
+    assert pixel == (0.57, 1.67, 0.76)
+    says("is 22 times the sharp one, where the box has 13, and that of radius 63 is *less*, 9 times")
+    assert [*map(round, ratio)] == [13, 22, 9]
+    box, small, large = ([numbers(pair) for pair in line.rpartition("large: ")[2].split("; ")] for line in lines)
+    assert all(len({along for along, _ in found}) == 1 for found in (box, small, large))
+    says("a tenth costs something, .979 for .995 and .918 for .930")
+    assert [round(anywhere, 3) for found in (large, box) for _, anywhere in found[:2]] == [0.979, 0.995, 0.918, 0.930]
+    says("at ten times the kernel's size, where it hardly counts any more, the correlations are the same")
+    assert all(abs(found[2][1] - found[1][1]) < 0.0002 for found in (box, small, large))
+
+
+def test_verdicts_are_those_of_the_store():
+    """Of claims that were run when the chapter was executed; a later run may have answered more."""
+    lines = [line.strip() for line in output("verdicts").strip().splitlines()]
+    results = Store().results()
+    mine = [claim for claim in load_claims() if claim.chapter == "20_learnt_losses"]
+    assert len(lines) == len(mine)
+    for claim, line in zip(mine, lines, strict=True):
+        assert claim.title in line
+        assert line.startswith((best_verdict(claim, results).verdict, "not run")), line
+
+
+def test_the_cards_say_what_the_text_says():
+    results = Store().results()
+    verdicts = {claim.id.split("/")[1]: best_verdict(claim, results) for claim in load_claims()}
+    says("The first of the two does not come out", "The second comes out; but see the control")
+    assert verdicts["figure-6.1"].verdict == "fail" and verdicts["figure-6.2"].verdict == "match"
+    (order,) = verdicts["figure-6.2"].orders
+    assert order.controls[0] > order.means[0]  # "lets through even more low frequencies"
+    says("The rank correlations do, that of radius 31", "the linear one along a factor, at radius 63, is where the")
+    for order in verdicts["table-6.1-learnt"].orders:
+        assert order.holds or order.first == "learnt-63/factors/linear", order
+    says("that of radius 31 at random by a hair (p = .049)")
+    assert [
+        round(order.p, 3) for order in verdicts["table-6.1-learnt"].orders if order.first == "learnt-31/random/rank"
+    ] == [0.049]
+    says("and 63 is blind", "A learnt kernel can use the whole image")
+    assert all(order.holds for order in verdicts["section-6.1.3-radius"].orders)
+
+
+def test_each_objective_is_checked():
+    """By a question of the quiz and by an exercise, which names it in turn."""
+    objectives = re.findall(r"^\d\. (.+)$", CHAPTER.notebook.cells[0].source, re.MULTILINE)
+    asked = {int(number) for number in re.findall(r"question (\d)", " ".join(objectives))}
+    assert asked == set(range(1, len(re.findall(r"^\*\*\d\.\*\* ", TEXT, re.MULTILINE)) + 1))
+    named = {task: line for line in objectives for task in re.findall(r"20\.\d", line)}
+    assert {*named} == {task.id for task in registry.exercises_of("20")}
+    assert all(task.objective in named[task.id] for task in registry.exercises_of("20"))

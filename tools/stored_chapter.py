@@ -1,6 +1,16 @@
 """A chapter as it is stored, for the tests that hold its text against its outputs."""
 
+import re
+
+from bs4 import BeautifulSoup
+
 import notebook_io
+
+
+def numbers(text: str) -> list[float]:
+    """All numbers of a text, "−" and "1,000" understood; digits in names such as x2 are none."""
+    found = re.findall(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.])", text)
+    return [float(number.replace("−", "-").replace(",", "")) for number in found]
 
 
 class StoredChapter:
@@ -15,6 +25,20 @@ class StoredChapter:
         """All text that the cell shows."""
         outputs = self.cells[name].outputs
         return "\n".join(output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs)
+
+    def html(self, name: str) -> BeautifulSoup:
+        """The one piece of HTML that the cell shows."""
+        (shown,) = (each.data["text/html"] for each in self.cells[name].outputs if "text/html" in each.get("data", {}))
+        return BeautifulSoup(shown, "html.parser")
+
+    def table(self, name: str) -> dict[tuple[str, ...] | str, list[str]]:
+        """The rows of the frame that the cell shows, by their label, or by all of them where there are several."""
+        found, group = {}, ()
+        for row in self.html(name).select("tbody tr"):
+            labels = [head.get_text() for head in row.select("th")]
+            group = (*group[: len(group) - len(labels)], *labels)  # a label that spans several rows stands in the first
+            found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
+        return found
 
     def says(self, *sentences: str) -> None:
         """Fail unless the text has each of the sentences."""

@@ -5,14 +5,10 @@ import re
 
 import pytest
 
-from stored_chapter import StoredChapter
+from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("02_vae")
 CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
-
-
-def numbers(text: str) -> list[float]:
-    return [float(number.replace("−", "-")) for number in re.findall(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?![\w.])", text)]
 
 
 def table(name: str) -> dict[float, list[float]]:

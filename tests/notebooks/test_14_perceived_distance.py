@@ -4,31 +4,14 @@ import math
 import re
 
 import pytest
-from bs4 import BeautifulSoup
 
 from course_lib.grading import registry
 from course_lib.replication import Store, load_claims
 from course_lib.replication.verdicts import best_verdict
-from stored_chapter import StoredChapter
+from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("14_perceived_distance")
-CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
-
-
-def numbers(text: str) -> list[float]:
-    found = re.findall(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.])", text)
-    return [float(number.replace("−", "-").replace(",", "")) for number in found]
-
-
-def table(name: str) -> dict[tuple[str, ...] | str, list[str]]:
-    """The rows of the frame that the cell shows, by their label, or by both where there are two."""
-    (html,) = (output["data"]["text/html"] for output in CELLS[name].outputs)
-    found, group = {}, ()
-    for row in BeautifulSoup(html, "html.parser").select("tbody tr"):
-        labels = [head.get_text() for head in row.select("th")]
-        group = (*group[: len(group) - len(labels)], *labels)  # a label that spans several rows stands in the first
-        found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
-    return found
+CELLS, TEXT, output, says, table = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says, CHAPTER.table
 
 
 def test_the_identity():

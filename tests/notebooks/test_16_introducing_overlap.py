@@ -3,7 +3,6 @@
 import re
 
 import torch
-from bs4 import BeautifulSoup
 
 from course_lib.grading import registry
 from course_lib.losses.blur import blur, box_kernel
@@ -12,24 +11,13 @@ from course_lib.replication.verdicts import best_verdict
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("16_introducing_overlap")
-CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
+CELLS, TEXT, output, says, table = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says, CHAPTER.table
 CLAIMS, RESULTS = {claim.id: claim for claim in load_claims()}, Store().results()
 
 
 def numbers(text: str) -> list[float]:
     found = re.findall(r"(?<![\w.])[-−+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e-\d+)?(?![\w.]\d)", text)
     return [float(number.replace("−", "-").replace(",", "")) for number in found]
-
-
-def table(name: str) -> dict[tuple[str, ...] | str, list[str]]:
-    """The rows of the frame that the cell shows, by their label, or by both where there are two."""
-    (html,) = (output["data"]["text/html"] for output in CELLS[name].outputs)
-    found, group = {}, ()
-    for row in BeautifulSoup(html, "html.parser").select("tbody tr"):
-        labels = [head.get_text() for head in row.select("th")]
-        group = (*group[: len(group) - len(labels)], *labels)  # a label that spans several rows stands in the first
-        found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
-    return found
 
 
 def compared(claim: str) -> dict[str, tuple[float, ...]]:

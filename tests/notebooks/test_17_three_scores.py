@@ -5,7 +5,6 @@ import re
 
 import pytest
 import torch
-from bs4 import BeautifulSoup
 from scipy.stats import ttest_ind
 
 from course_lib.grading import registry
@@ -17,18 +16,7 @@ from course_lib.replication.verdicts import best_verdict
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("17_three_scores")
-CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
-
-
-def table(name: str) -> dict[tuple[str, ...] | str, list[str]]:
-    """The rows of the frame that the cell shows, by their label, or by both where there are two."""
-    (html,) = (output["data"]["text/html"] for output in CELLS[name].outputs)
-    found, group = {}, ()
-    for row in BeautifulSoup(html, "html.parser").select("tbody tr"):
-        labels = [head.get_text() for head in row.select("th")]
-        group = (*group[: len(group) - len(labels)], *labels)  # a label that spans several rows stands in the first
-        found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
-    return found
+CELLS, TEXT, output, says, table = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says, CHAPTER.table
 
 
 def mean(cell: str) -> float:
@@ -241,7 +229,7 @@ def test_each_objective_is_checked():
 
 @pytest.mark.stress
 def test_the_run_without_the_blur_has_no_latent_for_a_factor(tmp_path):
-    """The stored run of seed 0 once more: half a minute of training, and the scores that were stored."""
+    """The stored run of seed 0 once more: a minute of training, and the scores that were stored."""
     settings = unsupervised("AdaGVAE", "mse")
     (stored,) = [
         result["metrics"]

@@ -5,7 +5,6 @@ import re
 from statistics import mean
 
 import pytest
-from bs4 import BeautifulSoup
 
 import notebook_io
 from course_lib.frameworks import TripletVAE
@@ -15,18 +14,7 @@ from course_lib.replication.verdicts import best_verdict
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("18_triplets")
-CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
-
-
-def table(name: str) -> dict[tuple[str, ...] | str, list[str]]:
-    """The rows of the frame that the cell shows, by their label, or by both where there are two."""
-    (html,) = (output["data"]["text/html"] for output in CELLS[name].outputs if "text/html" in output.get("data", {}))
-    found, group = {}, ()
-    for row in BeautifulSoup(html, "html.parser").select("tbody tr"):
-        labels = [head.get_text() for head in row.select("th")]
-        group = (*group[: len(group) - len(labels)], *labels)
-        found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
-    return found
+CELLS, TEXT, output, says, table = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says, CHAPTER.table
 
 
 def floats(cells):

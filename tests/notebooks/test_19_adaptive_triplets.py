@@ -5,35 +5,21 @@ import re
 import statistics
 
 import pytest
-from bs4 import BeautifulSoup
 
 from course_lib.grading import registry
 from course_lib.replication import Store, best_verdict, load_claims
-from stored_chapter import StoredChapter
+from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("19_adaptive_triplets")
 CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
 SEEDS = [f"Ada-TVAE, seed {seed}" for seed in range(3)]
 
 
-def numbers(text: str) -> list[float]:
-    found = re.findall(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?![\w.])", text)
-    return [float(number.replace("−", "-")) for number in found]
-
-
 def table(name: str) -> dict:
     """The rows of the frame that the cell shows, by their label or labels: a dict by column."""
-    (html,) = (output["data"]["text/html"] for output in CELLS[name].outputs if "text/html" in output.get("data", {}))
-    page = BeautifulSoup(html, "html.parser")
-    columns = [head.get_text() for head in page.select("thead tr")[0].select("th")]
-    found, group = {}, ()
-    for row in page.select("tbody tr"):
-        labels = [head.get_text() for head in row.select("th")]
-        group = (*group[: len(group) - len(labels)], *labels)
-        cells = [cell.get_text() for cell in row.select("td")]
-        named = dict(zip(columns[-len(cells) :], cells, strict=True))
-        found[group if len(group) > 1 else group[0]] = named
-    return found
+    columns = [head.get_text() for head in CHAPTER.html(name).select("thead tr")[0].select("th")]
+    rows = CHAPTER.table(name).items()
+    return {label: dict(zip(columns[-len(cells) :], cells, strict=True)) for label, cells in rows}
 
 
 def first(cell: str) -> float:

@@ -5,7 +5,6 @@ import statistics
 
 import pytest
 import torch
-from bs4 import BeautifulSoup
 
 from course_lib.data import XYSquares
 from course_lib.grading import registry
@@ -14,21 +13,10 @@ from course_lib.losses.blur import blur
 from course_lib.replication import Store, load_claims
 from course_lib.replication.measurements.stored_kernels import load_kernel
 from course_lib.replication.verdicts import best_verdict
-from stored_chapter import StoredChapter
+from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("20_learnt_losses")
-CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
-
-
-def numbers(text: str) -> list[float]:
-    return [float(number.replace("−", "-")) for number in re.findall(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?![\w.])", text)]
-
-
-def table(name: str) -> dict[str, list[str]]:
-    """The rows of the frame that the cell shows, by their label."""
-    shown = [output["data"]["text/html"] for output in CELLS[name].outputs if "text/html" in output.get("data", {})]
-    rows = BeautifulSoup(shown[0], "html.parser").select("tbody tr")
-    return {row.th.get_text(): [cell.get_text() for cell in row.select("td")] for row in rows}
+CELLS, TEXT, output, says, table = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says, CHAPTER.table
 
 
 def curve(radius: int) -> dict[int, tuple[float, float]]:

@@ -1,45 +1,52 @@
 """XYObject and XYObject (Shades): the same images under two sets of factors (thesis, Section 7.2), drawn exactly."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
+from course_lib.arguments import check_integers
 from course_lib.data.grid import GridDataset
 from course_lib.factors import FactorSpace
 
-IMAGE = 64  # side of the image in pixels
-POSITIONS, SPACING = 25, 2  # places along each axis, and the pixels between them
 SIZES = (7, 9, 11, 13, 15)  # side of the square in pixels, by scale
 LEVELS = (63, 127, 191, 255)  # brightness, by intensity: 255 · k // 4
 HUES = ((1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 0, 1))  # red, yellow, green, cyan, blue, magenta
 COLOURS = tuple(tuple(level * channel for channel in hue) for level in LEVELS for hue in HUES)  # the hue varies fastest
 
 
-def moments() -> tuple[tuple[float, ...], tuple[float, ...]]:
+def moments(image_size: int, sizes: Sequence[int]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Mean and std per channel, exactly, in the convention of `GridDataset`: averages over all sides and colours."""
-    pixels = IMAGE**2
-    shares = [size**2 / pixels for size in SIZES]
+    pixels = image_size**2
+    shares = [size**2 / pixels for size in sizes]
     spreads = [(share * (1 - share) * pixels / (pixels - 1)) ** 0.5 for share in shares]
     value = [sum(channel) / len(COLOURS) / 255 for channel in zip(*COLOURS, strict=True)]
-    return tuple(tuple(v * sum(parts) / len(SIZES) for v in value) for parts in (shares, spreads))
+    return tuple(tuple(v * sum(parts) / len(sizes) for v in value) for parts in (shares, spreads))
 
 
 class XYObject(GridDataset):
     """One square that moves, grows and changes colour, on black: 75,000 images of 64×64.
 
+    Parameters
+    ----------
+    image_size : side of the image in pixels.
+    positions : places along each axis.
+    spacing : pixels from one position to the next, at least 1; all positions must fit:
+        largest side + (positions − 1)·spacing ≤ image_size.
+    sizes : sides of the square in pixels, growing, all odd or all even. A variant that small networks can learn is
+        `XYObject(16, 8, 1, (3, 5, 7))`, of 4,608 images.
+
     The factors are x and y (25 positions each, y growing downwards), scale (sides of 7, 9, 11, 13 and 15 px) and
     colour: 24 values that mix two things, colour = 6 · intensity + hue, with brightness 63, 127, 191, 255 and the hues
     red, yellow, green, cyan, blue, magenta. `XYObjectShades` tells the two apart.
 
-    A square's left (top) edge lies at 2 · factor + (15 − side) // 2 px, so squares of all scales share their centre,
-    and the 25 positions of the largest take pixels 0 to 62 of 64. The mean and the std agree with the thesis (Table
-    A.2) to seven significant digits, all that its sums in single precision hold. They depend on sides and colours but
-    not on where a square lies, so they say nothing about the edges: those are as in the authors' code
+    A square's left (top) edge lies at spacing · factor + (largest side − side) / 2 px, so squares of all scales share
+    their centre, and the 25 positions of the largest take pixels 0 to 62 of 64. The mean and the std agree with the
+    thesis (Table A.2) to seven significant digits, all that its sums in single precision hold. They depend on sides and
+    colours but not on where a square lies, so they say nothing about the edges: those are as in the authors' code
     (github.com/nmichlo/disent, disent/dataset/data/_groundtruth__xyobject.py), which does not centre the grid either.
     """
 
-    space = FactorSpace(("x", "y", "scale", "colour"), (POSITIONS, POSITIONS, len(SIZES), len(COLOURS)))
-    shape = (3, IMAGE, IMAGE)
-    mean, std = moments()
     source = "drawn exactly"
     licence = "MIT (drawn by course_lib)"
     citation = (
@@ -47,19 +54,36 @@ class XYObject(GridDataset):
         "dissertation, 2022, Section 7.2"
     )
 
-    def __init__(self):
-        size = torch.tensor(SIZES).unsqueeze(1)
-        edge = SPACING * torch.arange(POSITIONS).view(-1, 1, 1) + (max(SIZES) - size) // 2
-        pixel = torch.arange(IMAGE)
+    _colour = {"colour": len(COLOURS)}  # the factors that the colour is written as
+
+    def __init__(self, image_size: int = 64, positions: int = 25, spacing: int = 2, sizes: Sequence[int] = SIZES):
+        positions, spacing = check_integers(1, positions=positions, spacing=spacing)
+        (image_size,), sizes = check_integers(2, image_size=image_size), _checked_sizes(sizes)
+        needed = sizes[-1] + (positions - 1) * spacing
+        if needed > image_size:
+            raise ValueError(
+                f"image_size: got {image_size}; squares of {sizes[-1]} pixels at {positions} positions, {spacing} "
+                f"apart, are allowed from {needed}."
+            )
+        self.options = dict(image_size=image_size, positions=positions, spacing=spacing, sizes=sizes)
+        where = {"x": positions, "y": positions, "scale": len(sizes)}
+        factors, drawn = where | self._colour, where | XYObject._colour
+        self.space = FactorSpace(tuple(factors), tuple(factors.values()))
+        self._drawn = FactorSpace(tuple(drawn), tuple(drawn.values()))
+        self.shape = (3, image_size, image_size)
+        self.mean, self.std = moments(image_size, sizes)
+        size = torch.tensor(sizes).unsqueeze(1)
+        edge = spacing * torch.arange(positions).view(-1, 1, 1) + (sizes[-1] - size) // 2
+        pixel = torch.arange(image_size)
         covered = ((pixel >= edge) & (pixel < edge + size)).to(torch.uint8) * 255  # (position, scale, pixel)
         self._tables = (covered, torch.tensor(COLOURS, dtype=torch.uint8))
 
     def render(self, index: Tensor) -> Tensor:
         self._tables = [table.to(index.device) for table in self._tables]
         covered, colours = self._tables
-        x, y, scale, colour = XYObject.space.factors(index).unbind(1)
+        x, y, scale, colour = self._drawn.factors(index).unbind(1)
         rows = covered[y, scale].unsqueeze(1) & colours[colour].unsqueeze(2)  # (B, channel, row)
-        return rows.unsqueeze(3) & covered[x, scale].view(-1, 1, 1, IMAGE)
+        return rows.unsqueeze(3) & covered[x, scale].view(-1, 1, 1, self.shape[2])
 
 
 class XYObjectShades(XYObject):
@@ -70,6 +94,12 @@ class XYObjectShades(XYObject):
     disentangle them better (Figure 7.3).
     """
 
-    space = FactorSpace(
-        ("x", "y", "scale", "intensity", "colour"), (POSITIONS, POSITIONS, len(SIZES), len(LEVELS), len(HUES))
-    )
+    _colour = {"intensity": len(LEVELS), "colour": len(HUES)}
+
+
+def _checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    sizes = check_integers(1, **{f"sizes[{place}]": size for place, size in enumerate(sizes)})
+    steps = [after - before for before, after in zip(sizes, sizes[1:], strict=False)]
+    if not sizes or any(step < 1 or step % 2 for step in steps):
+        raise ValueError(f"sizes: got {sizes}; allowed are growing sides that are all odd or all even.")
+    return sizes

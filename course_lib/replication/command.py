@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def report(outcome) -> str:
-    """What came of the runs, in one sentence, after each file that some of them need and that is not there."""
+    """What came of the runs, in one sentence, after each file, and the GPU, that some need and that is not there."""
     needs: dict[str, list[str]] = {}
     for name, message in outcome.unavailable.items():
         needs.setdefault(message.partition(": ")[2], []).append(name.split("/")[0])
@@ -75,6 +75,9 @@ def report(outcome) -> str:
     for message, runs in needs.items():
         which = f"{len(runs)} {'run needs' if len(runs) == 1 else 'runs need'} a file"
         files.append(f"{which} ({', '.join(dict.fromkeys(runs))}): {message}\n")
+    if outcome.withheld:
+        which = f"{len(outcome.withheld)} {'run needs' if len(outcome.withheld) == 1 else 'runs need'} a GPU"
+        files.append(f"{which}, and torch finds none: --device cpu runs them all the same, for hours each.\n")
     spent = "; the budget is spent, and the same command goes on" if outcome.out_of_time else ""
     added = f"{len(outcome.done)} run{'s' * (len(outcome.done) != 1)} added"
     rest = f"{len(outcome.failed)} failed, {len(outcome.unavailable)} need a file, {len(outcome.left)} to be run"
@@ -88,12 +91,15 @@ def listing(claims, results: dict[str, dict], scale: str) -> str:
     """
     from course_lib.replication.verdicts import VERDICTS, verdict_of
 
-    lines, counts = [f"Trainings at scale {scale}. Beside the verdict: runs done of runs planned."], Counter()
+    heading = f"Trainings at scale {scale}. Beside the verdict: runs done of runs planned."
+    if scale == "quick":
+        heading += " In brackets: those of trainings at scale full."
+    lines, counts = [heading], Counter()
     width = max(len(claim.id) for claim in claims)
     for paper, group in groupby(claims, key=lambda claim: claim.paper):
         verdicts = sorted((verdict_of(claim, results, scale) for claim in group), key=lambda each: LISTED[each.verdict])
         found = Counter(each.verdict for each in verdicts)
-        lines += ["", f"{paper}: {_counted(found)}", *(_line(each, width) for each in verdicts)]
+        lines += ["", f"{paper}: {_counted(found)}", *(_line(each, width, results) for each in verdicts)]
         counts += found
     return "\n".join([*lines, "", ", ".join(f"{counts[name]} {name}" for name in VERDICTS)])
 
@@ -102,11 +108,15 @@ def _counted(counts: Counter) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in LISTED if counts[name])
 
 
-def _line(verdict, width: int) -> str:
-    from course_lib.replication.plans import runs_of
+def _line(verdict, width: int, results: dict[str, dict]) -> str:
+    from course_lib.replication.plans import parts_of, runs_of
 
     planned, claim = len(runs_of(verdict.claim, verdict.scale)), verdict.claim
     why = " ".join(verdict.why.split())
     why = f"  ({why if len(why) <= 90 else why[:88] + ' …'})" if why else ""
     done = f"{planned - verdict.missing}/{planned}" if planned else "–"
-    return f"  {verdict.verdict:12} {done:>7}  {claim.id:{width}}  {claim.title}{why}"
+    full = ""
+    if verdict.scale == "quick" and any(part.scale == "full" for part in parts_of(claim, "full")):
+        runs = runs_of(claim, "full")
+        full = f"  [full {sum(run.id in results for run in runs)}/{len(runs)}]"
+    return f"  {verdict.verdict:12} {done:>7}  {claim.id:{width}}  {claim.title}{full}{why}"

@@ -16,8 +16,10 @@ from course_lib.replication.measurements import (
     estimators,
     factor_choices,
     fixed_model,
+    full_plans,
     identities,
     kernels,
+    largest_beta,
     mean_field,
     nested_prior,
     part_three,
@@ -25,7 +27,9 @@ from course_lib.replication.measurements import (
     regularised,
     score_behaviour,
     scores,
+    shades,
     sharing,
+    single_pixel,
     symmetry,
     tables,
 )
@@ -36,17 +40,18 @@ Plans = Mapping[str, tuple[Part, ...]]
 MODULES = (
     tables, counts, constructions, scores, score_behaviour, identities, data_distances, part_three, kernels, ratios,
     sharing, capacity, estimators, factor_choices, mean_field, nested_prior, symmetry,
-    regularised, fixed_model,
+    regularised, fixed_model, single_pixel, largest_beta, shades, full_plans,
 )  # fmt: skip
 
 
 def joined(plans: Iterable[Plans]) -> Plans:
-    """All of them as one; a ValueError when two have a plan for the same claim, of which one would be lost."""
-    found = {}
+    """All of them as one; a ValueError when two have a plan for the same claim and scale."""
+    found: dict[str, tuple[Part, ...]] = {}
     for plan in plans:
-        if twice := sorted(found.keys() & plan.keys()):
-            raise ValueError(f"plans: {', '.join(twice)} stands in two of them; allowed is one plan for a claim.")
-        found |= plan
+        for name, parts in plan.items():
+            if {part.scale for part in parts} & {part.scale for part in found.get(name, ())}:
+                raise ValueError(f"plans: {name} stands in two of them; allowed is one plan for a claim and scale.")
+            found[name] = (*found.get(name, ()), *parts)
     return found
 
 

@@ -7,7 +7,7 @@ import platform
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
@@ -66,11 +66,13 @@ class Context:
 
     seed : of all that is random in it. device : where to compute.
     scratch : the path of a folder, not made yet, for checkpoints; it is removed once the result is stored.
+    known : the results that are stored already, by run, so that what combines trainings need not repeat them.
     """
 
     seed: int
     device: torch.device
     scratch: Path
+    known: Mapping[str, dict] = field(default_factory=dict)
 
     @property
     def generator(self) -> torch.Generator:
@@ -81,22 +83,25 @@ class Context:
 def attempt(store: Store, run: Run, device: str = "auto") -> bool:
     """Run what is not stored yet, unless another process is at it; whether a result has been added."""
     with store.claimed(run.id) as mine:
-        if not mine or run.id in store.results():
+        if not mine or run.id in (known := store.results()):
             return False
         scratch = store.scratch(run.id)
-        added = store.add(execute(run, device, scratch))
+        added = store.add(execute(run, device, scratch, known))
         shutil.rmtree(scratch, ignore_errors=True)
         return added
 
 
-def execute(run: Run, device: str = "auto", scratch: Path = Path("partial")) -> dict:
+def execute(
+    run: Run, device: str = "auto", scratch: Path = Path("partial"), known: Mapping[str, dict] | None = None
+) -> dict:
     """The result of a run, with what it takes to repeat it. Raises what the measurement raises."""
     chosen = chosen_device(device if run.device == "auto" else run.device)
     threads = torch.get_num_threads()
     torch.set_num_threads(1 if run.device == "cpu" else threads)  # sums depend on how many threads share them
     started = time.perf_counter()
     try:
-        metrics = measurement_of(run.measurement)(Context(run.seed, chosen, scratch), **run.settings)
+        context = Context(run.seed, chosen, scratch, known or {})
+        metrics = measurement_of(run.measurement)(context, **run.settings)
         seconds = time.perf_counter() - started
         where = device_record(chosen)
     finally:
@@ -124,6 +129,11 @@ def chosen_device(device: str) -> torch.device:
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device: got 'cuda'; allowed are 'auto' and 'cpu', as there is no GPU that torch can use.")
     return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def lacks_gpu(run: Run, device: str) -> bool:
+    """Whether a run is a training for a GPU of which there is none, and nobody has said that the CPU may do it."""
+    return run.device == device == "auto" and not torch.cuda.is_available()
 
 
 def device_record(device: torch.device) -> dict:

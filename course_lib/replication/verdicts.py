@@ -95,6 +95,7 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     sized = any(part.scale for part in parts)
     if lacking:
         why = f"{missing} of {len(runs)} runs are missing" if missing else f"nothing measures {lacking} yet"
+        why = why if runs or claim.id not in plans else f"no runs are planned at scale {scale}"
         return Verdict(claim, "not run", scale, why, missing=missing, deviations=deviations, trained=sized)
     trained = claim.kind == "trained"
     numbers = tuple(_compared(number, samples, trained) for number in _asked(claim))
@@ -108,9 +109,11 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
 
 
 def best_verdict(claim: Claim, results: Mapping[str, dict], plans: Plans = PLANS) -> Verdict:
-    """The verdict of the full runs where they have one, and otherwise that of the quick ones."""
+    """The verdict of the full runs where they have one, or where only they are planned; else that of the quick ones."""
     full = verdict_of(claim, results, "full", plans)
-    return full if full.verdict != "not run" else verdict_of(claim, results, "quick", plans)
+    if full.verdict != "not run" or (full.missing and not runs_of(claim, "quick", plans)):
+        return full
+    return verdict_of(claim, results, "quick", plans)
 
 
 def gathered(claim: Claim, results: Mapping[str, dict], scale: str, plans: Plans = PLANS) -> Samples:

@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from course_lib.arguments import check_integers, check_numbers
 from course_lib.data import DataFileError
-from course_lib.replication.runs import Run, attempt, chosen_device
+from course_lib.replication.runs import Run, attempt, chosen_device, lacks_gpu
 from course_lib.replication.store import Store
 from course_lib.training.progress import is_quiet
 
@@ -24,6 +24,7 @@ class Outcome:
 
     done : ids of the runs whose results were added. failed : id → what went wrong.
     unavailable : id → which data file it needs that is not there and cannot be downloaded, and where to put it.
+    withheld : ids of the trainings at the papers' size that were not started, as there is no GPU.
     left : ids of the runs that are still without a result; those above, those that the budget did not allow, and those
         that another process is at.
     out_of_time : whether the budget was spent first.
@@ -32,6 +33,7 @@ class Outcome:
     done: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     unavailable: dict[str, str] = field(default_factory=dict)
+    withheld: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     out_of_time: bool = False
 
@@ -42,7 +44,8 @@ def run_missing(
     """Run, in their order, those of the runs that have no result yet.
 
     budget : seconds after which no run goes on; what is then unfinished is left, to be run the next time.
-    device : of trainings, "auto", "cpu" or "cuda". workers : processes, each with one run at a time.
+    device : of trainings, "auto", "cpu" or "cuda"; with "auto" and without a GPU, those at the papers' size are not
+        started. workers : processes, each with one run at a time.
 
     A run that fails does not stop the others. Several programs may run on one store: each run is one process's alone.
     """
@@ -51,10 +54,11 @@ def run_missing(
     chosen_device(device)
     known = store.results()
     waiting = [run for run in runs if run.id not in known]
-    outcome = Outcome()
-    with tqdm(total=len(waiting), unit="run", disable=is_quiet()) as bar, _Pool(store.path, device) as pool:
-        todo = iter(waiting)
-        for _ in range(min(workers, len(waiting))):
+    outcome = Outcome(withheld=[run.id for run in waiting if lacks_gpu(run, device)])
+    started = [run for run in waiting if not lacks_gpu(run, device)]
+    with tqdm(total=len(started), unit="run", disable=is_quiet()) as bar, _Pool(store.path, device) as pool:
+        todo = iter(started)
+        for _ in range(min(workers, len(started))):
             pool.start(next(todo, None))
         while pool.busy:
             finished = pool.finished(deadline)

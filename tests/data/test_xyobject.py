@@ -69,6 +69,51 @@ def test_all_images_differ():
     assert len(moved.flatten(1).unique(dim=0)) == 625
 
 
+def test_a_small_variant_equals_a_drawing_loop():
+    """Every image of a grid on which no two numbers of the default stay: sides, spacing, positions and edges."""
+    data = XYObject(9, 2, 3, (2, 4, 6))
+    twin = XYObjectShades(9, 2, 3, (2, 4, 6))
+    assert data.space.sizes == (2, 2, 3, 24) and twin.space.sizes == (2, 2, 3, 4, 6)
+    images = data.images(torch.arange(len(data)))
+    assert torch.equal(images, twin.images(torch.arange(len(data))))
+    for image, (x, y, scale, colour) in zip(images, data.space.factors(torch.arange(len(data))).tolist(), strict=True):
+        side = 2 + 2 * scale
+        left, top = (3 * place + 2 - scale for place in (x, y))
+        expected = torch.zeros(3, 9, 9, dtype=torch.uint8)
+        for channel in LIT[RAINBOW[colour % 6]]:
+            expected["RGB".index(channel), top : top + side, left : left + side] = (63, 127, 191, 255)[colour // 6]
+        assert torch.equal(image, expected)
+    pixels = (images.double() / 255).flatten(2)
+    np.testing.assert_allclose(pixels.mean((0, 2)), data.mean, rtol=1e-12)
+    np.testing.assert_allclose(pixels.std(2).mean(0), data.std, rtol=1e-12)
+
+
+def test_options_build_the_same_again():
+    data = XYObjectShades(16, 8, 1, [3, 5, 7])
+    again = XYObjectShades(**data.options)
+    assert repr(data) == "XYObjectShades(image_size=16, positions=8, spacing=1, sizes=(3, 5, 7))" == repr(again)
+    assert (again.space, again.shape, again.mean, again.std) == (data.space, data.shape, data.mean, data.std)
+    assert len(data) == 4608 and XYObject().space != data.space
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"image_size": 62}, "image_size: got 62; .* allowed from 63"),
+        ({"image_size": 1, "positions": 1, "sizes": (1,)}, "image_size: got 1"),
+        ({"spacing": 0}, "spacing: got 0"),
+        ({"positions": 2.0}, "positions: got 2.0"),
+        ({"sizes": (3, 4)}, r"sizes: got \(3, 4\); allowed are growing sides"),
+        ({"sizes": (5, 3)}, "sizes: got"),
+        ({"sizes": ()}, "sizes: got"),
+        ({"sizes": (0, 2)}, r"sizes\[0\]: got 0"),
+    ],
+)
+def test_a_grid_that_does_not_fit_is_an_error(changes, message):
+    with pytest.raises(ValueError, match=message):
+        XYObject(**changes)
+
+
 @pytest.mark.parametrize("dataset", [XYObject, XYObjectShades])
 def test_moments_are_those_of_table_a2(dataset):
     """To seven digits of those printed: the thesis summed in single precision. And exactly those of the images."""

@@ -1,11 +1,14 @@
 """A store that is fresh, and measurements that cost nothing, in a module that worker processes can import."""
 
 import sys
+from functools import partial
 
 import pytest
 import torch
 
+from course_lib import metrics
 from course_lib.replication import Context, Store
+from course_lib.replication.measurements import full_size, trained_scores
 
 CHEAP = '''
 import pathlib, time
@@ -38,6 +41,26 @@ def gone(context):
     import os
     os._exit(7)
 '''
+
+FEW = {"SHARED_PAIRS": 20, "WATCHED_PAIRS": 20, "WATCHED_TRAVERSALS": 2, "TRAVERSALS": 2, "IMAGES": 30, "BATCH": 16}
+SAMPLES = {"distance_correlation": 20, "linearity_ratio": 2, "axis_alignment_ratio": 2, "mig": 30}
+
+
+@pytest.fixture(scope="session")
+def made_cheap():
+    """Patches trainings at the paper's size: a handful of images is scored, every second step is watched, no trees."""
+
+    def patched(patch):
+        patch.setattr(full_size, "_done", {})
+        patch.setattr(full_size, "WATCH_EVERY", 2)
+        patch.setattr(full_size, "LOG_EVERY", 1)
+        patch.setattr(full_size, "dci_score", lambda table, seed, points: {"dci": points / 100} if points else {})
+        for name, value in FEW.items():
+            patch.setattr(trained_scores, name, value)
+        for score, n in SAMPLES.items():
+            patch.setattr(metrics, score, partial(getattr(metrics, score), num_samples=n))
+
+    return patched
 
 
 @pytest.fixture

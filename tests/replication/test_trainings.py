@@ -22,7 +22,7 @@ from course_lib.replication.measurements.trained_scores import (
     trajectory_scores,
     variation,
 )
-from course_lib.replication.plans import PLANS, deviations_of, parts_of
+from course_lib.replication.plans import deviations_of, parts_of
 from course_lib.replication.verdicts import _metrics, _renamed
 from course_lib.sampling import factor_distance
 from course_lib.training import fit
@@ -247,7 +247,7 @@ def test_planned_runs_measure_all_that_the_claim_asks_for(measured, name):
 
 def test_trainings_are_quick_have_five_seeds_and_say_what_is_smaller():
     for name in part_three.PLANS:
-        for part in PLANS[name]:
+        for part in part_three.PLANS[name]:
             assert (part.scale, part.seeds, part.device) == ("quick", 5, "cpu")
             assert part_three.GRID in deviations_of(CLAIMS[name], part)
 
@@ -256,8 +256,9 @@ def test_base_trainings_are_shared():
     """What several claims need is one configuration: there are no more than these."""
     hashes = {part.run(0).config_hash for parts in part_three.PLANS.values() for part in parts}
     assert len(hashes) < sum(map(len, part_three.PLANS.values())) / 1.8
-    tvaes = {part.run(0).id for name in ("section-5.4", "figure-5.2") for part in PLANS[f"distances/{name}"]}
-    assert tvaes == {PLANS["distances/figure-5.1-xysquares"][0].run(0).id}
+    plans = {name.partition("/")[2]: parts for name, parts in part_three.PLANS.items()}
+    tvaes = {part.run(0).id for name in ("section-5.4", "figure-5.2") for part in plans[name]}
+    assert tvaes == {plans["figure-5.1-xysquares"][0].run(0).id}
     assert tvae() == part_three.tvae(triplet="hard", norm=1)
 
 

@@ -26,7 +26,7 @@ def learnt(context: Context, **settings) -> dict[str, float]:
     the box with noise.
     """
     before = LearntKernel(settings["radius"], symmetry=settings["symmetry"], seed=context.seed).kernel.detach()
-    found = kernel_scores(trained_kernel(context.seed, **settings), context.generator)
+    found = kernel_scores(trained_kernel(context.seed, device=context.device, **settings), context.generator)
     untrained = kernel_scores(before, context.generator)
     return found | {f"control/untrained/{name}": value for name, value in untrained.items()}
 
@@ -40,11 +40,11 @@ def handmade(context: Context, kernel: str, radius: int) -> dict[str, float]:
     return kernel_scores(weights * len(weights) ** 0.5, context.generator)
 
 
-def trained_kernel(seed: int, *, radius: int, symmetry: float, **fitting) -> Tensor:
-    """The kernel (2·radius + 1, 2·radius + 1), trained on the CPU."""
-    kernel = LearntKernel(radius, symmetry=symmetry, seed=seed)
+def trained_kernel(seed: int, *, radius: int, symmetry: float, device: str | torch.device = "cpu", **fitting) -> Tensor:
+    """The kernel (2·radius + 1, 2·radius + 1) on the CPU, trained on the device."""
+    kernel = LearntKernel(radius, symmetry=symmetry, seed=seed).to(device)
     fit_kernel(kernel, XYSquares(), seed=seed, **fitting)
-    return kernel.kernel.detach()
+    return kernel.kernel.detach().cpu()
 
 
 def kernel_scores(kernel: Tensor, generator: torch.Generator) -> dict[str, float]:

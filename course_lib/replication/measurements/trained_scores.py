@@ -20,6 +20,9 @@ ACTIVE = 0.01  # variance of a latent's mean over the images above which it is i
 ALIGNED = 0.9  # axis alignment at which a representation counts as aligned
 SPIKE, WINDOW = 1.2, 20  # how far above the median of so many records before it a loss is a spike
 TRAVERSALS = 100  # along each factor, for matrices of distances
+SHARED_PAIRS = 10_000  # anywhere on the grid, whose shared latents are counted
+WATCHED_PAIRS, WATCHED_TRAVERSALS = 1000, 300  # along each factor, for scores on the way
+IMAGES, BATCH = 10_000, 512  # that stand for all of a large dataset, and how many are decoded at a time
 
 
 def table_scores(table: Encodings, seed: int, loss: str) -> dict[str, float]:
@@ -68,12 +71,44 @@ def model_scores(framework: Framework, data: GridDataset, seed: int) -> dict[str
         "active-latents": (posterior.mean.var(0) > ACTIVE).sum(),
         "matrix-rank/reconstructions": matrix_rank(of_reconstructions(framework, decoded), data, seed),
     }
-    if isinstance(framework, AdaTripletVAE):
-        strength = framework.strength if isinstance(framework.strength, float) else framework.strength[1]
-        first, second = random_pairs(data.space, 10_000, torch.Generator().manual_seed(seed))
-        gaps = (posterior.mean[first] - posterior.mean[second]).abs()
-        found["shared-share"] = shared_latents(gaps, strength).double().mean()
+    found |= _shared_share(framework, data, posterior.mean.__getitem__, seed)
     return {name: float(value) for name, value in found.items()}
+
+
+@torch.no_grad()
+def sampled_model_scores(framework: Framework, table: Encodings, seed: int) -> dict[str, float]:
+    """What `model_scores` measures, of data that is too much to decode: from `IMAGES` of the images.
+
+    "left" is the share of these pixels' variance that reconstructions leave; `table` holds the framework's means.
+    """
+    index = torch.randperm(len(table), generator=torch.Generator().manual_seed(seed))[:IMAGES]
+    error = square = kl = total = 0.0
+    for part in index.split(BATCH):
+        observed = framework._observations(table.data.images(part))
+        posterior = framework.posterior(observed)
+        error += (framework.model.decode(posterior.mean) - observed).double().square().sum()
+        kl += kl_to_standard_normal(posterior).double().sum()
+        total, square = total + observed.double().sum(0), square + observed.double().square().sum()
+    pixels = len(index) * total.numel()
+    found = {
+        "reconstruction": error / pixels,
+        "left": error / (square - total.square().sum() / len(index)),
+        "kl": kl / len(index),
+        "active-latents": (table(index).var(0) > ACTIVE).sum(),
+        "matrix-rank/reconstructions": matrix_rank(of_decoded(framework, table), table.data, seed),
+    }
+    found |= _shared_share(framework, table.data, table, seed)
+    return {name: float(value) for name, value in found.items()}
+
+
+def _shared_share(framework: Framework, data: GridDataset, means: Callable[[Tensor], Tensor], seed: int) -> dict:
+    """The "shared-share" of an Ada-TVAE, whose means (n, D) at indices (n,) are given; nothing of the others."""
+    if not isinstance(framework, AdaTripletVAE):
+        return {}
+    strength = framework.strength if isinstance(framework.strength, float) else framework.strength[1]
+    first, second = random_pairs(data.space, SHARED_PAIRS, torch.Generator().manual_seed(seed))
+    gaps = (means(first) - means(second)).abs()
+    return {"shared-share": shared_latents(gaps, strength).double().mean()}
 
 
 def of_latents(table: Encodings) -> Distance:
@@ -86,6 +121,20 @@ def of_reconstructions(framework: Framework, decoded: Tensor) -> Distance:
     return lambda first, second: (
         framework.likelihood.distance(decoded[first], decoded[second]).flatten(1).mean(1).double()
     )
+
+
+def of_decoded(framework: Framework, table: Encodings) -> Distance:
+    """The same where the images are too many to decode them all: each call decodes what it asks for, once."""
+
+    @torch.no_grad()
+    def distance(first: Tensor, second: Tensor) -> Tensor:
+        index, places = torch.stack([first, second]).unique(return_inverse=True)
+        device = framework.model.pixel_mean.device
+        decoded = torch.cat([framework.model.decode(table(part).float().to(device)) for part in index.split(BATCH)])
+        apart = of_reconstructions(framework, decoded)
+        return torch.cat([apart(*ends).cpu() for ends in places.split(BATCH, 1)])
+
+    return distance
 
 
 def matrix_rank(distance: Distance, data: GridDataset, seed: int) -> float:
@@ -127,9 +176,9 @@ def watched(data: GridDataset, seed: int, every: int) -> Callable[[Framework, in
             return None
         table = Encodings(framework.encode, data)
         return {
-            "rank": float(metrics.distance_correlation(table, seed=seed, num_samples=1000, loss=None)),
-            "linearity": float(metrics.linearity_ratio(table, seed=seed, num_samples=300)),
-            "axis-alignment": float(metrics.axis_alignment_ratio(table, seed=seed, num_samples=300)),
+            "rank": float(metrics.distance_correlation(table, seed=seed, num_samples=WATCHED_PAIRS, loss=None)),
+            "linearity": float(metrics.linearity_ratio(table, seed=seed, num_samples=WATCHED_TRAVERSALS)),
+            "axis-alignment": float(metrics.axis_alignment_ratio(table, seed=seed, num_samples=WATCHED_TRAVERSALS)),
         }
 
     return watch

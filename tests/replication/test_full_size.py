@@ -1,0 +1,233 @@
+"""Trainings at the paper's size, with a few steps on a CPU: all scores, resumed to the bit, kept in half precision."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from course_lib.data import DSprites, XYSquares
+from course_lib.distances import perceived_distance
+from course_lib.frameworks import AdaTripletVAE
+from course_lib.metrics import Encodings
+from course_lib.models import conv_vae
+from course_lib.replication import Run, Store
+from course_lib.replication.measurements import combined, full_size, full_sweeps, stored_models, trained_scores
+from course_lib.replication.measurements.full_parts import ada_tvae, unsupervised
+from course_lib.replication.runs import attempt
+from course_lib.training import fit
+
+TINY = {"steps": 3, "batch_size": 4}
+pytestmark = pytest.mark.filterwarnings("ignore:num_samples", "ignore:An input array is constant")
+
+
+@pytest.fixture(autouse=True)
+def cheap_scores(made_cheap, monkeypatch):
+    made_cheap(monkeypatch)
+
+
+# ---- a training
+
+
+@pytest.mark.parametrize("settings", [ada_tvae(), unsupervised("AdaGVAE", data="XYObject", dci=12)])
+def test_every_score_is_finite_and_has_its_controls(context, settings):
+    found = full_size.training(context, **settings | TINY)
+    assert all(math.isfinite(value) for value in found.values())
+    names = {"rank", "rank-distinct", "rank-global", "data-rank", "linearity", "axis-alignment", "mig"}
+    of_model = {"reconstruction", "left", "kl", "active-latents", "matrix-rank/reconstructions"}
+    asked = names | of_model | {f"control/untrained/{name}" for name in names | of_model}
+    asked |= {f"control/shuffled/{name}" for name in names} | {"matrix-rank/means", "latent-distance-variation"}
+    asked |= {"axis-alignment-peak", "steps-to-aligned", "shared-share"} if "schedule" in settings else {"dci"}
+    assert asked <= {*found}
+
+
+def test_a_training_goes_on_from_its_checkpoint(context, monkeypatch, tmp_path):
+    settings = ada_tvae() | TINY
+    whole = full_size.training(replace(context, scratch=tmp_path / "whole"), **settings)
+    monkeypatch.setattr(full_size, "_done", {})
+    monkeypatch.setattr(full_size, "CHECKPOINT_EVERY", 2)
+    steps = []
+
+    def killed(*arguments, callbacks, **others):
+        def count(framework, step):
+            steps.append(step)
+            if steps == [1, 2, 3]:
+                raise KeyboardInterrupt
+
+        return fit(*arguments, callbacks=[*callbacks, count], **others)
+
+    monkeypatch.setattr(full_size, "fit", killed)
+    with pytest.raises(KeyboardInterrupt):
+        full_size.training(context, **settings)
+    resumed = full_size.training(context, **settings)
+    assert steps == [1, 2, 3, 3], "it went on after the checkpoint of step 2"
+    assert json.dumps(whole) == json.dumps(resumed)
+
+
+def test_what_is_stored_is_not_trained_again(context, monkeypatch):
+    settings = unsupervised() | TINY
+    stored = {Run("full_size.training", settings, 0, "full").id: {"metrics": {"rank": 0.5}}}
+    monkeypatch.setattr(full_size, "fit", None)
+    known = replace(context, known=stored)
+    assert full_size.training(known, **settings) == {"rank": 0.5}
+    assert combined.ranges(known, [settings, settings]) == {"rank-gap": 0}
+    with pytest.raises(TypeError):
+        full_size.training(replace(known, seed=1), **settings)
+
+
+def test_a_result_is_stored_with_what_combines_it(context, store, monkeypatch):
+    """Through the store: the second run finds the first one's training there."""
+    settings = unsupervised() | TINY
+    monkeypatch.setattr(full_size, "_trained", lambda *_: {"rank": 0.25})
+    assert attempt(store, Run("full_size.training", settings))
+    monkeypatch.setattr(full_size, "_done", {})
+    monkeypatch.setattr(full_size, "_trained", None)
+    run = Run("combined.means", {"trainings": [settings]})
+    assert attempt(store, run) and Store(store.path).results()[run.id]["metrics"] == {"rank": 0.25}
+
+
+# ---- what scores rest on
+
+
+def test_images_are_drawn_on_one_device_by_an_instance_of_its_own():
+    data = full_size.DrawnOn(XYSquares(), torch.device("cpu"))
+    index = torch.arange(5) * 1000
+    assert torch.equal(data.images(index), XYSquares().images(index)) and repr(data) == repr(XYSquares())
+    assert torch.equal(perceived_distance(data)(index, index + 1), perceived_distance(XYSquares())(index, index + 1))
+    assert data.space == XYSquares().space and data.mean == XYSquares().mean
+    moved = full_size.DrawnOn(XYSquares(), torch.device("meta"))
+    assert moved.images(index).device.type == "meta", "wherever the index is"
+
+
+def test_no_dataset_is_scored_that_a_step_was_captured_with(context, monkeypatch):
+    drawn, fitted = [], []
+
+    class Noted(full_size.DrawnOn):
+        def __init__(self, data, device):
+            drawn.append(data)
+            super().__init__(data, device)
+
+    def noting(framework, data, **others):
+        fitted.append(data)
+        return fit(framework, data, **others)
+
+    monkeypatch.setattr(full_size, "DrawnOn", Noted)
+    monkeypatch.setattr(full_size, "fit", noting)
+    full_size.training(context, **unsupervised() | TINY)
+    assert drawn and len(fitted) == 1 and fitted[0] not in drawn
+
+
+def test_datasets_by_name():
+    assert full_size.dataset("XYSquares", spacing=3).options["spacing"] == 3
+    assert isinstance(full_size.dataset("DSprites"), DSprites)
+    faded = full_size.dataset("DSpritesImageNet", place="foreground", visibility=25)
+    assert (faded.options["kind"], faded.options["visibility"]) == ("foreground", 0.25)
+    with pytest.raises(TypeError, match="spacing"):
+        full_size.dataset("DSprites", spacing=8)
+
+
+def test_a_sample_agrees_with_all_images(monkeypatch):
+    """On a grid that is small enough for both: of all its images, the sampled scores are those of all."""
+    data = XYSquares(2, 2, squares=2, image_size=16)
+    framework = AdaTripletVAE(conv_vae(data, 4, seed=1))
+    monkeypatch.setattr(trained_scores, "IMAGES", len(data))
+    monkeypatch.setattr(trained_scores, "BATCH", 1000)
+    table = Encodings(framework.encode, data)
+    sampled = trained_scores.sampled_model_scores(framework, table, 3)
+    every = trained_scores.model_scores(framework, data, 3)
+    assert {name: sampled[name] for name in every} == pytest.approx(every, rel=1e-4, abs=1e-6)
+    images = data.observations(torch.arange(len(data)))
+    variance = (images - images.mean(0)).square().mean()
+    assert sampled["left"] == pytest.approx(float(sampled["reconstruction"] / variance), rel=1e-4)
+
+
+def test_exchanged_representations():
+    data = XYSquares()
+    table = Encodings(lambda images: images.float().mean((2, 3)), data)
+    places = torch.randperm(len(data), generator=torch.Generator().manual_seed(0))
+    index = torch.tensor([[3, 70_000], [5, 3]])
+    shuffled = full_size.Exchanged(table, places)
+    assert torch.equal(shuffled(index), table(places[index])) and len(shuffled) == len(data)
+    with pytest.raises(ValueError, match="index"):
+        shuffled(torch.tensor([len(data)]))
+
+
+def test_the_learnt_kernel_is_the_stored_one():
+    data, settings = XYSquares(), unsupervised(loss="learnt")
+    own = {name: value for name, value in settings.items() if name not in (*full_size.FITTING, *full_size.DATA, "dci")}
+    framework = full_size.framework_of(data, 0, **own)
+    assert framework.reconstruction == "kernel" and framework.likelihood.kernel.shape == (63, 63)
+    with pytest.raises(ValueError, match="kernel: got 'another'"):
+        full_size.framework_of(data, 0, **own | {"kernel": "another"})
+
+
+# ---- several trainings
+
+
+def trainings(monkeypatch, values):
+    """Instead of a training: `values(settings)`."""
+    fake = lambda context, **settings: values(settings)  # noqa: E731
+    monkeypatch.setattr(full_sweeps, "training", fake)
+    monkeypatch.setattr(full_size, "training", fake)
+
+
+def test_a_sweep_by_hand(context, monkeypatch):
+    def values(settings):
+        weak = settings["framework"] == "AdaGVAE"
+        mig = {0.001: 0.2, 0.01: 0.6, 0.1: 0.1}[settings["beta"]] + (0.1 if weak else 0)
+        left = settings["beta"] * (50 if weak else 40)
+        return {"mig": mig, "left": left, "other": 1.0, "control/untrained/mig": 0.05}
+
+    trainings(monkeypatch, values)
+    settings = {"frameworks": ["BetaVAE", "AdaGVAE"], "betas": [0.001, 0.01, 0.1], "data": "DSprites"}
+    found = full_sweeps.sweep(context, **settings)
+    assert found["mig/dsprites/beta-vae"] == pytest.approx(0.3) and found["mig-max/dsprites/beta-vae"] == 0.6
+    assert found["mig/dsprites/ada-gvae/beta-0.1"] == pytest.approx(0.2)
+    assert found["mig-max/dsprites"] == pytest.approx(0.7) and found["mig/dsprites"] == pytest.approx(0.35)
+    assert found["mig-gap/dsprites"] == pytest.approx(0.1)
+    assert found["control/untrained/mig-max/dsprites/ada-gvae"] == 0.05
+    assert found["beta-best/dsprites"] == 0.001, "the Ada-GVAE leaves half with 0.01"
+    assert not any("other" in name for name in found)
+
+
+@pytest.mark.parametrize(("factor", "best", "tried"), [(40, 0.01, 2), (400, 0.001, 3), (4, 0.1, 1), (1e4, 0.0, 3)])
+def test_the_largest_beta_by_hand(context, monkeypatch, factor, best, tried):
+    trainings(monkeypatch, lambda each: {"left": factor * each["beta"], "control/untrained/left": 1.0})
+    found = full_sweeps.largest_beta(context, betas=[0.001, 0.01, 0.1], framework="BetaVAE")
+    assert found["beta-best"] == best and len([name for name in found if name.startswith("left/")]) == tried
+
+
+def test_slopes_are_over_sides_of_eight_pixels(context, monkeypatch):
+    trainings(monkeypatch, lambda each: {"mig": each["spacing"]})
+    every = [{"data": "XYSquares", "spacing": spacing} for spacing in (8, 4, 1)]
+    assert combined.slopes(context, every)["mig-slope"] == pytest.approx(8)
+
+
+def test_perceived_ranks_are_those_of_the_tables(context):
+    found = full_sweeps.perceived(context, pairs=500, loss="mse", data="XYSquares", spacing=8)
+    assert found["perceived-rank"] == pytest.approx(0.58, abs=0.04)  # Table 4.2
+
+
+# ---- models that are kept
+
+
+def test_a_stored_model_is_what_it_says(context, monkeypatch, tmp_path):
+    settings, path = unsupervised(dci=12) | TINY, tmp_path / "model.safetensors"
+    result = {"id": "a", "settings": settings, "seed": 2, "device": {}, "versions": {}, "commit": "c", "metrics": {}}
+    stored_models.store_model(path, result, context.scratch, "cpu")
+    monkeypatch.setattr(stored_models, "model_path", lambda name: path)
+    framework, run = stored_models.load_model("any")
+    assert path.stat().st_size < 1_600_000
+    assert {name: run[name] for name in stored_models.KEPT} == {name: result[name] for name in stored_models.KEPT}
+    data = full_size.dataset("XYSquares", spacing=8)
+    assert full_size.scored(framework, data, 2, 12)[1] == pytest.approx(run["scores"], rel=1e-5)
+    whole, _ = full_size.trained(replace(context, seed=2), tmp_path / "again.safetensors", settings)
+    for name, weight in whole.named_parameters():
+        assert torch.equal(framework.get_parameter(name), weight.half().float())
+    assert torch.equal(framework.model.pixel_std, whole.model.pixel_std)
+
+
+def test_models_that_the_course_comes_with_are_small():
+    sizes = [path.stat().st_size for path in stored_models.model_path("x").parent.glob("model-*.safetensors")]
+    assert all(size <= 1_600_000 for size in sizes) and sum(sizes) <= 40_000_000

@@ -13,7 +13,7 @@ HEAD = """# The runs
 
 One entry for each configuration: the settings, then what it took. Its twelve digits change with anything in the
 configuration but the seed. A commit with "+" had changes that were not committed yet. Any of them is run again by
-`python -m course_lib replicate CLAIM` with another `--store`."""
+`python -m course_lib replicate CLAIM` with another `--store`, and a training of scale full with `--scale full`."""
 
 
 def page(results: Mapping[str, dict], verdicts: Sequence[Verdict]) -> str:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from course_lib.data import published
+from course_lib.data.on_devices import OnDevices
 from course_lib.factors import FactorSpace
 
 IMAGE = 64  # side of the canvas in pixels
@@ -44,11 +45,10 @@ class DSprites(published.Redrawn):
 
     def __init__(self, source: str = "rendered", root: str | Path | None = None):
         super().__init__(source, root)
-        self._tables = (edges(), rows(), centres())
+        self._tables = OnDevices(edges(), rows(), centres())
 
     def draw(self, index: Tensor) -> Tensor:
-        self._tables = [table.to(index.device) for table in self._tables]
-        edges, rows, centres = self._tables
+        edges, rows, centres = self._tables(index.device)
         shape, scale, orientation, *position = self.space.factors(index).unbind(1)
         centre = centres[torch.stack(2 * position, 1)].unsqueeze(2)  # (B, 4, 1): x, y, x, y
         # The vertices on the canvas, rounded as the hardware does: (B, SLOTS) each, in units of 1/256 px from here on.

@@ -17,6 +17,7 @@ from course_lib.arguments import check_choice, check_seed
 from course_lib.data.dsprites import DSprites
 from course_lib.data.files import fetch
 from course_lib.data.noise import SEEDS, uniform_bytes, uniform_integers
+from course_lib.data.on_devices import OnDevices
 from course_lib.data.photographs import (
     SHIPPED,
     TINY_IMAGENET,
@@ -133,12 +134,12 @@ class ScreamDSprites(SpriteOverlay):
         if painting is not None:
             self.source = f"sprites {DSprites.source} over crops of the picture {Path(painting).name}"
             self.licence = f"{DSprites.licence}; picture {Path(painting).name} under its own licence"
-        self._pictures = shipped_photographs() if painting is None else reduced_picture(painting)
+        self._pictures = OnDevices(shipped_photographs() if painting is None else reduced_picture(painting))
 
     def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
-        self._pictures = self._pictures.to(index.device)
-        drawn = uniform_integers(self._seed, index, (*corners(self._pictures), 256, 256, 256))
-        patch, colour = patches(self._pictures, drawn[:, :3]), drawn[:, 3:].to(torch.uint8).view(-1, 3, 1, 1)
+        (pictures,) = self._pictures(index.device)
+        drawn = uniform_integers(self._seed, index, (*corners(pictures), 256, 256, 256))
+        patch, colour = patches(pictures, drawn[:, :3]), drawn[:, 3:].to(torch.uint8).view(-1, 3, 1, 1)
         # The mean of two bytes without a carry into a ninth bit; with 255, exclusive or is the negative.
         return ((patch & colour) + ((patch ^ colour) >> 1)) ^ sprite
 
@@ -186,13 +187,13 @@ class DSpritesImageNet(SpriteOverlay):
         phrase, licence = PHOTOGRAPHS[source]
         self.source, self.licence = f"sprites {DSprites.source} over {phrase}", f"{DSprites.licence}; {licence}"
         self._photographs = Crops(seed) if source == "shipped" else TinyImageNet(seed, len(self), root)
-        self._foreground, self._faded = kind == "foreground", faded(kind, visibility)
+        self._foreground, self._faded = kind == "foreground", OnDevices(faded(kind, visibility))
         self.capturable = source == "shipped"
 
     def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
-        self._faded = self._faded.to(index.device)
+        (levels,) = self._faded(index.device)
         photo = self._photographs(index)
-        photo = self._faded.index_select(0, photo.flatten().int()).view_as(photo)
+        photo = levels.index_select(0, photo.flatten().int()).view_as(photo)
         return photo & sprite if self._foreground else photo | sprite
 
 
@@ -200,11 +201,11 @@ class Crops:
     """A crop of the shipped photographs for each index: int64 (B,) → uint8 (B, 3, 64, 64)."""
 
     def __init__(self, seed: int):
-        self._seed, self._photographs = seed, shipped_photographs()
+        self._seed, self._photographs = seed, OnDevices(shipped_photographs())
 
     def __call__(self, index: Tensor) -> Tensor:
-        self._photographs = self._photographs.to(index.device)
-        return patches(self._photographs, uniform_integers(self._seed, index, corners(self._photographs)))
+        (photographs,) = self._photographs(index.device)
+        return patches(photographs, uniform_integers(self._seed, index, corners(photographs)))
 
 
 class TinyImageNet:
@@ -213,11 +214,12 @@ class TinyImageNet:
     def __init__(self, seed: int, count: int, root: str | Path | None):
         images = tiny_imagenet(fetch(TINY_IMAGENET, root))
         self._look_up = MappedTable(images)
-        self._choice = torch.from_numpy(np.random.Generator(np.random.PCG64(seed)).choice(len(images), count))
+        chosen = np.random.Generator(np.random.PCG64(seed)).choice(len(images), count)
+        self._choice = OnDevices(torch.from_numpy(chosen))
 
     def __call__(self, index: Tensor) -> Tensor:
-        self._choice = self._choice.to(index.device)
-        return self._look_up(self._choice[index])
+        (choice,) = self._choice(index.device)
+        return self._look_up(choice[index])
 
 
 def faded(kind: str, visibility: float) -> Tensor:

@@ -11,34 +11,35 @@ import torch
 from torch import Tensor
 
 from course_lib.data.grid import GridDataset
+from course_lib.data.on_devices import OnDevices
 
 IMAGE = 64  # side in pixels of the images of all papers
 
 
 class Table:
-    """Images held in memory: uint8 (N, C, H, W), moved to the device of the index."""
+    """Images held in memory: uint8 (N, C, H, W), with a copy on each device that has asked."""
 
     def __init__(self, images: Tensor):
-        self._images = images
+        self._images = OnDevices(images)
 
     def __call__(self, index: Tensor) -> Tensor:
-        self._images = self._images.to(index.device)
-        return self._images[index]
+        (images,) = self._images(index.device)
+        return images[index]
 
 
 class PackedTable:
-    """Black and white images held in memory, eight pixels to a byte: uint8 (N, C·H·W / 8), moved like a `Table`.
+    """Black and white images held in memory, eight pixels to a byte: uint8 (N, C·H·W / 8), copied like a `Table`.
 
     `packed` is what numpy.packbits makes of the pixels, and `shape` is (C, H, W).
     """
 
     def __init__(self, packed: Tensor, shape: tuple[int, int, int]):
-        self._packed, self._shape = packed, shape
+        self._packed, self._shape = OnDevices(packed), shape
 
     def __call__(self, index: Tensor) -> Tensor:
-        self._packed = self._packed.to(index.device)
+        (packed,) = self._packed(index.device)
         places = torch.arange(7, -1, -1, dtype=torch.uint8, device=index.device)
-        return ((self._packed[index].unsqueeze(2) >> places & 1) * 255).view(len(index), *self._shape)
+        return ((packed[index].unsqueeze(2) >> places & 1) * 255).view(len(index), *self._shape)
 
 
 class MappedTable:

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from course_lib.arguments import check_integers
 from course_lib.data.grid import GridDataset
+from course_lib.data.on_devices import OnDevices
 from course_lib.factors import FactorSpace
 
 SIZES = (7, 9, 11, 13, 15)  # side of the square in pixels, by scale
@@ -76,11 +77,10 @@ class XYObject(GridDataset):
         edge = spacing * torch.arange(positions).view(-1, 1, 1) + (sizes[-1] - size) // 2
         pixel = torch.arange(image_size)
         covered = ((pixel >= edge) & (pixel < edge + size)).to(torch.uint8) * 255  # (position, scale, pixel)
-        self._tables = (covered, torch.tensor(COLOURS, dtype=torch.uint8))
+        self._tables = OnDevices(covered, torch.tensor(COLOURS, dtype=torch.uint8))
 
     def render(self, index: Tensor) -> Tensor:
-        self._tables = [table.to(index.device) for table in self._tables]
-        covered, colours = self._tables
+        covered, colours = self._tables(index.device)
         x, y, scale, colour = self._drawn.factors(index).unbind(1)
         rows = covered[y, scale].unsqueeze(1) & colours[colour].unsqueeze(2)  # (B, channel, row)
         return rows.unsqueeze(3) & covered[x, scale].view(-1, 1, 1, self.shape[2])

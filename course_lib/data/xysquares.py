@@ -5,6 +5,7 @@ from torch import Tensor
 
 from course_lib.arguments import check_integers
 from course_lib.data.grid import GridDataset
+from course_lib.data.on_devices import OnDevices
 from course_lib.factors import FactorSpace
 
 POSITIONS = 8  # places along each axis, at every spacing
@@ -61,9 +62,10 @@ class XYSquares(GridDataset):
         offset = (image_size - square_size - (POSITIONS - 1) * spacing) // 2
         edge = offset + spacing * torch.arange(POSITIONS).unsqueeze(1)
         pixel = torch.arange(image_size)
-        self._covered = ((pixel >= edge) & (pixel < edge + square_size)).to(torch.uint8) * 255  # (position, pixel)
+        covered = ((pixel >= edge) & (pixel < edge + square_size)).to(torch.uint8) * 255  # (position, pixel)
+        self._tables = OnDevices(covered)
 
     def render(self, index: Tensor) -> Tensor:
-        self._covered = self._covered.to(index.device)
+        (covered,) = self._tables(index.device)
         x, y = self.space.factors(index).unflatten(1, (-1, 2)).unbind(2)  # (B, squares) each
-        return self._covered[y].unsqueeze(3) & self._covered[x].unsqueeze(2)
+        return covered[y].unsqueeze(3) & covered[x].unsqueeze(2)

@@ -8,6 +8,7 @@ import pkgutil
 import re
 from collections.abc import Hashable, Iterable
 from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -119,7 +120,12 @@ class Claim:
 
 def load_claims(path: str | Path = CLAIMS) -> tuple[Claim, ...]:
     """The claims in the order of the file. A ValueError names the first fault's claim and field."""
-    entries = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_UniqueKeys)
+    return _claims_in(Path(path).read_text(encoding="utf-8"), str(path))
+
+
+@lru_cache(maxsize=2)  # a chapter shows a dozen cards, and to read 258 claims takes longer than to show one
+def _claims_in(text: str, path: str) -> tuple[Claim, ...]:
+    entries = yaml.load(text, Loader=_UniqueKeys)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"path: {path} does not hold a list of claims.")
     claims = tuple(_claim(str(entry.get("id", f"no. {place}")), entry) for place, entry in enumerate(entries, 1))

@@ -1,11 +1,13 @@
 """Running what is missing: over processes, within a budget, so that nothing finished is lost."""
 
+import os
 import signal
+import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -78,7 +80,7 @@ def run_missing(
 
 
 class _Pool:
-    """Processes that are handed one run at a time, and do not outlive their parent by more than that run."""
+    """Processes that are handed one run at a time, and do not outlive their parent."""
 
     def __init__(self, path: Path, device: str):
         self._context, self._arguments = get_context("spawn"), (path, device)
@@ -127,11 +129,12 @@ class _Pool:
 
 
 def _work(connection: Connection, path: Path, device: str) -> None:
-    """Run what comes until the parent is gone; the parent alone hears Ctrl-C.
+    """Run what comes; the parent alone hears Ctrl-C, and with it this process ends.
 
     The answer to a run: whether a result was added, what went wrong, and whether that is only a file that is missing.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     store = Store(path)
     with suppress(EOFError, ConnectionError):
         while True:
@@ -141,6 +144,12 @@ def _work(connection: Connection, path: Path, device: str) -> None:
             except Exception as error:  # whatever a measurement raises is a line of the report, not the end
                 answer = False, f"{type(error).__name__}: {error}", _is_missing_file(error)
             connection.send(answer)
+
+
+def _end_with_parent() -> None:
+    """However the parent ended, nobody waits for the run: what is stored and its checkpoint are there for the next."""
+    parent_process().join()
+    os._exit(1)
 
 
 def _is_missing_file(error: Exception) -> bool:

@@ -78,6 +78,17 @@ def test_modularity_and_explicitness(arrays):
     assert values["explicitness_factor 2"] == pytest.approx(2 * areas[2] - 1, **close)
 
 
+def test_modularity_alone_is_the_same_number(arrays, tables):
+    """Leaving explicitness out changes nothing else: not the points, not the matrix."""
+    with_it = metrics.modularity.from_samples(*arrays, num_test=TEST)
+    alone = metrics.modularity.from_samples(*arrays, num_test=TEST, explicitness=False)
+    assert alone.values == {"modularity": with_it.values["modularity"]} and alone.matrix.equals(with_it.matrix)
+    drawn = metrics.modularity(tables["rotated"], num_samples=2000, explicitness=False)
+    assert float(drawn) == float(metrics.modularity(tables["rotated"], num_samples=2000))
+    with pytest.raises(ValueError, match=r"explicitness: got 'no'; allowed are True, False\."):
+        metrics.modularity(tables["rotated"], explicitness="no")
+
+
 def test_sap(arrays):
     latents, factors = arrays
     accuracy = np.empty((4, 3))

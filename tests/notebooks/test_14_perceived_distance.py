@@ -172,6 +172,17 @@ def test_verdicts_are_those_of_the_store():
     assert any(line.startswith("fail") and "Other pixel losses" in line for line in lines)
 
 
+def test_overlap_makes_no_difference_to_distances():
+    overlap, mistakes, distances = CHAPTER.table("card-31").values()
+    says("The two rows about overlap hold", "if only by half a percent", "one sample in seventy")
+    assert (overlap[-1], mistakes[-1], distances[-1]) == ("yes", "yes", "no")
+    larger, control, tiny = (numbers(cell)[0] for cell in distances[:3])
+    assert round(numbers(overlap[0])[0], 3) == 0.005 and round(1 / numbers(mistakes[0])[0], -1) == 70
+    assert numbers(overlap[2]) == numbers(mistakes[2]) == [0, 0]
+    says(".82 twice, where the untrained network has .60")
+    assert round(larger, 2) == round(tiny, 2) == 0.82 and round(control, 2) == 0.60
+
+
 def test_each_objective_is_checked():
     """By a question of the quiz and, but for the second, by an exercise, which names it in turn."""
     objectives = re.findall(r"^\d\. (.+)$", CHAPTER.notebook.cells[0].source, re.MULTILINE)

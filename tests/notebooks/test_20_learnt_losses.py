@@ -7,12 +7,16 @@ import pytest
 import torch
 
 from course_lib.data import XYSquares
+from course_lib.distances import correlation_table, correlations, ground_truth_distance, perceived_distance
 from course_lib.grading import registry
 from course_lib.losses import LearntKernel
 from course_lib.losses.blur import blur
 from course_lib.replication import Store, load_claims
+from course_lib.replication.measurements.kernels import small_kernel
+from course_lib.replication.measurements.small_grid import grid
 from course_lib.replication.measurements.stored_kernels import load_kernel
 from course_lib.replication.verdicts import best_verdict
+from course_lib.sampling import random_pairs
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("20_learnt_losses")
@@ -98,7 +102,7 @@ def test_the_live_run():
 def test_three_seeds_three_pictures():
     says(
         "Three times a perfect order along a factor, .987 to .994 at random",
-        "has .996 ± .001 at random, over three seeds",
+        "it has .9975 ± .0003 at random, over five seeds",
     )
     lines = [line for line in output("seeds-figure").splitlines() if line.startswith("seed ")]
     found = [numbers(line.partition(":")[2]) for line in lines]
@@ -106,7 +110,8 @@ def test_three_seeds_three_pictures():
     assert [round(anywhere, 3) for _, anywhere in found] == [0.994, 0.988, 0.987]
     (claim,) = (claim for claim in load_claims() if claim.id == "distances/table-6.1-learnt")
     (order,) = (o for o in best_verdict(claim, Store().results()).orders if o.first == "learnt-63/random/rank")
-    assert (round(order.means[0], 3), round(statistics.stdev(order.values[0]), 3)) == (0.996, 0.001)
+    assert (round(order.means[0], 4), round(statistics.stdev(order.values[0]), 4)) == (0.9975, 0.0003)
+    assert len(order.values[0]) == 5
 
 
 def test_the_pattern():
@@ -255,15 +260,77 @@ def test_the_cards_say_what_the_text_says():
     assert verdicts["figure-6.1"].verdict == "fail" and verdicts["figure-6.2"].verdict == "match"
     (order,) = verdicts["figure-6.2"].orders
     assert order.controls[0] > order.means[0]  # "lets through even more low frequencies"
-    says("The rank correlations do, that of radius 31", "the linear one along a factor, at radius 63, is where the")
-    for order in verdicts["table-6.1-learnt"].orders:
-        assert order.holds or order.first == "learnt-63/factors/linear", order
-    says("that of radius 31 at random by a hair (p = .049)")
-    assert [
-        round(order.p, 3) for order in verdicts["table-6.1-learnt"].orders if order.first == "learnt-31/random/rank"
-    ] == [0.049]
+    says("and all eight numbers do", "at radius 63 they are .985 throughout")
+    large = [order for order in verdicts["table-6.1-learnt"].orders if order.first.startswith("learnt-63")]
+    assert {order.second for order in large} == {"0.985"}
+    assert [order.holds for order in verdicts["table-6.1-learnt"].orders] == [True] * 8
     says("and 63 is blind", "A learnt kernel can use the whole image")
     assert all(order.holds for order in verdicts["section-6.1.3-radius"].orders)
+
+
+def test_two_kinds_of_large_kernels():
+    found = {600: {}, 3_000: {}}
+    for run in Store().results().values():
+        if run["measurement"] == "kernels.learnt" and run["settings"]["radius"] == 63:
+            found[run["settings"]["steps"]][run["seed"]] = run["metrics"]
+    says("two of five seeds were still at .977 and .978, and the other three at .995")
+    linear = {seed: round(metrics["factors/linear"], 3) for seed, metrics in found[600].items()}
+    slow = {seed for seed, value in linear.items() if value < 0.98}
+    assert sorted(linear.values()) == [0.977, 0.978, 0.995, 0.995, 0.995]
+    says("after 3,000 steps it is still the same two and three", "the three others hardly have any")
+    for steps, least, most in ((600, 0.03, 0.016), (3_000, 0.04, 0.003)):
+        powers = {seed: metrics["power-at-the-grid"] for seed, metrics in found[steps].items()}
+        assert {seed for seed, power in powers.items() if power > least} == slow
+        assert {seed for seed, power in powers.items() if power < most} == {*range(5)} - slow
+    says("All five agree at random to .001")
+    for name in ("random/linear", "random/rank"):
+        values = [metrics[name] for metrics in found[3_000].values()]
+        assert len(values) == 5 and max(values) - min(values) < 0.001
+
+
+def test_at_work():
+    rows = {name: [numbers(cell)[0] for cell in cells] for name, cells in table("work").items()}
+    assert {row[0] for row in rows.values()} == {5} and len(rows) == 6
+    for framework in ("BetaVAE", "AdaGVAE"):
+        nothing, box, learnt = (rows[framework, loss] for loss in ("mse", "mse-box", "learnt"))
+        says("put into order what the squared error leaves without any")
+        assert nothing[4] == 0 and min(box[4], learnt[4]) > 0.7
+    says("by the axis alignment the Ada-GVAE with the learnt loss is clearly *behind* the one with the box")
+    assert rows["AdaGVAE", "learnt"][5] < rows["AdaGVAE", "mse-box"][5] - 0.15
+    says("five seeds show no clear difference, by MIG or by order")
+    left = {}
+    for run in Store().results().values():
+        settings = run["settings"]
+        if run["measurement"] == "small_grid.training" and (settings["framework"], settings["beta"]) == (
+            "BetaVAE",
+            0.1,
+        ):
+            if (settings["spacing"], settings["latents"], settings["dci"]) == (2, 7, 800):
+                left.setdefault(settings["reconstruction"], []).append(run["metrics"]["reconstruction"])
+    says("with the learnt loss leaves .45 of the variance, close to the limit, and with the box .35")
+    assert {name: round(statistics.fmean(values), 2) for name, values in left.items()} == {
+        "learnt": 0.45,
+        "mse-box": 0.35,
+    }
+    verdicts = {claim.id: best_verdict(claim, Store().results()) for claim in load_claims()}
+    against = {order.second: order for order in verdicts["distances/figure-6.4"].orders}
+    assert [order.holds for name, order in against.items() if name.endswith("mse")] == [True, True]
+    assert all(0.05 < order.p < 0.95 for name, order in against.items() if name.endswith("mse-box"))
+
+
+@pytest.mark.stress
+def test_a_learnt_kernel_ranks_pairs_of_the_small_grid_better_than_the_box():
+    """Of the three that were tried by hand, seed 0: half a minute of training."""
+    data = grid(2)
+    found = []
+    for loss in ("mse-box", small_kernel(data, 0, 1_000)):
+        draws = torch.Generator().manual_seed(0)
+        along = correlation_table(perceived_distance(data, loss=loss), data.space, draws, n=5_000, self_pairs=False)
+        pairs = random_pairs(data.space, 20_000, torch.Generator().manual_seed(1))
+        anywhere = correlations(ground_truth_distance(data.space)(*pairs), perceived_distance(data, loss=loss)(*pairs))
+        found.append([round(along["rank"].drop(index="random").mean(), 2), round(anywhere[1], 2)])
+    says("along a factor .97 against .95 and at random .95 against .91")
+    assert found == [[0.95, 0.91], [0.97, 0.95]]
 
 
 def test_each_objective_is_checked():

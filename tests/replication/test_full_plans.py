@@ -17,6 +17,7 @@ from course_lib.replication.workers import run_missing
 CLAIMS = {claim.id: claim for claim in load_claims()}
 TINY = {"steps": 2, "batch_size": 4}
 CHEAP = {"kernels.learnt": {"steps": 1, "batch_size": 8, "pairs": 16}, "full_sweeps.perceived": {"pairs": 20}}
+MARGINS, LEARNT = "distances/section-5.3.3-margins", "distances/figure-6.4"
 FULL = [(name, part) for name, parts in full_plans.PLANS.items() for part in parts]
 needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")
 
@@ -68,6 +69,40 @@ def settings_of(part):
     """Those of the trainings that a part consists of."""
     own = part.settings
     return own.get("trainings") or [own[name] for name in ("first", "second") if name in own] or [own]
+
+
+def taken(parts, key):
+    """The values of a setting, or of a grid of it, in all trainings of some parts."""
+    found = {each[key] for part in parts for each in settings_of(part) if key in each}
+    return found.union(*(part.settings.get(f"{key}s", ()) for part in parts))
+
+
+WORDS = {
+    "beta": "β", "latents": "latents", "spacing": "spacing", "learning_rate": "learning rate", "radius": "radi",
+    "reconstruction": "Gaussian|for MSE", "visibility": "visibility", "num_triplets": "triplets",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", full_plans.PLANS)
+def test_what_of_a_grid_is_not_trained_is_said(name):
+    """Every printed grid of which a plan takes a part, and every dataset that is left out."""
+    claim, parts = CLAIMS[name], full_plans.PLANS[name]
+    said = "; ".join(note for part in parts for note in deviations_of(claim, part))
+    for key, printed in claim.settings.items():
+        values = taken(parts, key)
+        if isinstance(printed, list) and values and not values >= {*printed}:
+            word = "Table A.5" if claim.settings["table"].startswith("A.5") and key != "num_triplets" else WORDS[key]
+            assert re.search(word, said), (key, values, said)
+    lacking = {*claim.data} - taken(parts, "data") if taken(parts, "data") else ()
+    assert not lacking or "alone" in said or all(each in said for each in lacking), (lacking, said)
+
+
+def test_the_parts_of_a_combination_depart_as_single_trainings_do():
+    assert full_parts.DEFAULTS in deviations_of(CLAIMS[MARGINS], full_plans.PLANS[MARGINS][0])
+    (note,) = (each for each in deviations_of(CLAIMS[LEARNT], full_plans.PLANS[LEARNT][-1]) if "learnt kernel" in each)
+    assert f"{load_kernel(31)[1]['settings']['steps']} steps" in note, "which are fewer than printed"
+    again = full_parts.noted(full_plans.PLANS[MARGINS], "more")
+    assert again[0].deviations[-1] == "more" and again[0].runs() == full_plans.PLANS[MARGINS][0].runs()
 
 
 def test_steps_are_a_fifth_of_the_printed_ones_and_all_else_is_as_printed_or_said():

@@ -15,6 +15,7 @@ from course_lib.models import conv_vae
 from course_lib.replication import Run, Store
 from course_lib.replication.measurements import combined, full_size, full_sweeps, stored_models, trained_scores
 from course_lib.replication.measurements.full_parts import ada_tvae, unsupervised
+from course_lib.replication.measurements.trainings import once
 from course_lib.replication.runs import attempt
 from course_lib.training import fit
 
@@ -63,6 +64,39 @@ def test_a_training_goes_on_from_its_checkpoint(context, monkeypatch, tmp_path):
     resumed = full_size.training(context, **settings)
     assert steps == [1, 2, 3, 3], "it went on after the checkpoint of step 2"
     assert json.dumps(whole) == json.dumps(resumed)
+
+
+def test_an_interrupted_sweep_goes_on_from_the_trainings_that_it_finished(context, monkeypatch):
+    """Their scores too, to the bit; a kill while they are written leaves nothing of them."""
+    trained, settings = [], {"frameworks": ["BetaVAE", "AdaGVAE"], "betas": [0.001, 0.01], "data": "XYSquares"}
+
+    def third_is_killed(_, checkpoint, each):
+        trained.append((each["framework"], each["beta"]))
+        if len(trained) == 3:
+            checkpoint.with_suffix(".partial").write_text("{")
+            raise KeyboardInterrupt
+        return {"mig": each["beta"] / 3, "left": 1.0}
+
+    monkeypatch.setattr(full_size, "_trained", third_is_killed)
+    with pytest.raises(KeyboardInterrupt):
+        full_sweeps.sweep(context, **settings)
+    monkeypatch.setattr(full_size, "_done", {})
+    resumed = full_sweeps.sweep(context, **settings)
+    every = [(kind, beta) for kind in settings["frameworks"] for beta in settings["betas"]]
+    assert trained == every[:3] + every[2:], "the third again, and then the last"
+    assert resumed["mig/xysquares/beta-vae/beta-0.001"] == 0.001 / 3
+    monkeypatch.setattr(full_size, "_done", {})
+    full_sweeps.sweep(replace(context, seed=1), **settings)
+    assert len(trained) == 9, "nothing is taken from another seed"
+
+
+def test_each_kind_of_device_has_a_checkpoint_of_its_own(context):
+    """`fit` refuses one of another kind, and a run that was begun on a CPU may go on where there is a GPU."""
+    paths = []
+    for device in ("cpu", "cuda", "cpu"):
+        moved = replace(context, device=torch.device(device))
+        once({}, moved, {"a": 1}, lambda _, checkpoint, settings: {"mig": paths.append(checkpoint) or 0.0})
+    assert paths[0] == paths[2] != paths[1]
 
 
 def test_what_is_stored_is_not_trained_again(context, monkeypatch):

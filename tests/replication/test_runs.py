@@ -173,7 +173,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.stress)])
 def test_kills_lose_no_finished_run(cheap, store, tmp_path, times):
-    """The worker notices that its parent is gone; what it was at is either stored or run again, and counted once."""
+    """A worker ends with its parent; what it was at is either stored or run again, and counted once."""
     program, log = tmp_path / "program.py", tmp_path / "log"
     program.write_text(PROGRAM, encoding="utf-8")
     moments, seen = random.Random(times), set()
@@ -189,6 +189,31 @@ def test_kills_lose_no_finished_run(cheap, store, tmp_path, times):
     subprocess.run([sys.executable, program, store.path, log], check=True)
     assert sorted(result["seed"] for result in store.results().values()) == [*range(40)]
     assert store.path.read_bytes().count(b"\n") == 40
+
+
+def test_a_worker_ends_with_its_parent(cheap, store, tmp_path):
+    """In the middle of a run of ten minutes, which somebody else can then have."""
+    program, log = tmp_path / "program.py", tmp_path / "log"
+    program.write_text(PROGRAM.replace("0.05", "600"), encoding="utf-8")
+    running = subprocess.Popen([sys.executable, program, store.path, log], stdout=subprocess.PIPE)
+    first = Run("cheap_measurements:note", {"log": str(log), "seconds": 600}, 0)
+
+    def taken():
+        with store.claimed(first.id) as mine:
+            return not mine
+
+    assert eventually(taken), "a worker is at it"
+    running.kill()
+    running.communicate()
+    assert eventually(lambda: not taken())
+
+
+def eventually(condition, seconds=60):
+    """Whether the condition holds before so many seconds have passed."""
+    end = time.monotonic() + seconds
+    while not (held := condition()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return held
 
 
 # ---- the results that the course comes with

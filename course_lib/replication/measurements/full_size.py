@@ -4,6 +4,8 @@ Settings are called as in claims.yml, so that deviations from a paper's are foun
 of `small_grid.training`, but rest on a sample of the images: these are too many to be encoded or decoded at once.
 """
 
+import json
+import os
 from functools import cache
 from pathlib import Path
 
@@ -50,10 +52,10 @@ def training(context: Context, **settings) -> Scores:
 
     "control/untrained/…" are the scores of the network before the first step, "control/shuffled/…" those of the trained
     one when the images have exchanged their representations. Triplet VAEs are watched on the way. What a process has
-    trained, or `context.known` holds, is not trained again.
+    trained, or `context.known` or the scratch folder of an interrupted run holds, is not trained again.
     """
     stored = context.known.get(Run(MEASUREMENT, settings, context.seed, "full").id)
-    return dict(stored["metrics"]) if stored else once(_done, context, settings, _trained)
+    return dict(stored["metrics"]) if stored else once(_done, context, settings, _kept)
 
 
 def dataset(data: str, **options) -> GridDataset:
@@ -64,11 +66,7 @@ def dataset(data: str, **options) -> GridDataset:
 
 
 class DrawnOn(GridDataset):
-    """A dataset whose images are drawn on one device, wherever the index is, so that a GPU renders what is scored.
-
-    It has to be an instance of its own: a dataset's tables move with the index, and a captured training step goes on
-    reading those of the instance that it was captured with.
-    """
+    """A dataset whose images are drawn on one device, wherever the index is, so that a GPU renders what is scored."""
 
     capturable = False
 
@@ -120,6 +118,19 @@ def scored(framework: Framework, data: GridDataset, seed: int, points: int) -> t
     table = Encodings(framework.encode, data)
     scores = table_scores(table, seed, loss_of(framework)) | dci_score(table, seed, points)
     return table, scores | sampled_model_scores(framework, table, seed)
+
+
+def _kept(context: Context, checkpoint: Path, settings: dict) -> Scores:
+    """`_trained`, its scores kept beside the checkpoint: a run of several trainings goes on from those it finished."""
+    place = checkpoint.with_suffix(".json")
+    if place.exists():
+        return json.loads(place.read_text())
+    found = _trained(context, checkpoint, settings)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    partial = place.with_suffix(".partial")
+    partial.write_text(json.dumps(found))
+    os.replace(partial, place)  # all of it or nothing
+    return found
 
 
 def _trained(context: Context, checkpoint: Path, settings: dict) -> Scores:

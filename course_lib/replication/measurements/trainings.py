@@ -49,7 +49,8 @@ def once(done: dict, context: Context, settings: dict, train: Callable[[Context,
     """What `train` measures with these settings, a checkpoint's path before them; from `done` where that holds it."""
     key = json.dumps(settings, sort_keys=True), context.seed, str(context.device)
     if key not in done:
-        name = hashlib.sha256(key[0].encode()).hexdigest()[:12]
+        # The device is in the name: a checkpoint of another kind of device would be refused.
+        name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
         done[key] = train(context, context.scratch / f"{name}.safetensors", settings)
     return dict(done[key])
 

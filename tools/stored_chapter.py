@@ -1,10 +1,12 @@
 """A chapter as it is stored, for the tests that hold its text against its outputs."""
 
 import re
+from collections.abc import Iterable
 
 from bs4 import BeautifulSoup
 
 import notebook_io
+from course_lib.replication import Claim, Store, best_verdict
 
 
 def numbers(text: str) -> list[float]:
@@ -39,6 +41,18 @@ class StoredChapter:
             group = (*group[: len(group) - len(labels)], *labels)  # a label that spans several rows stands in the first
             found[group if len(group) > 1 else group[0]] = [cell.get_text() for cell in row.select("td")]
         return found
+
+    def verdicts(self, claims: Iterable[Claim]) -> list[str]:
+        """The lines of the cell `verdicts`: a claim's title and the verdict of the store, for each of the claims.
+
+        Fails where one says anything but that, or "not run": of claims that were not run when the chapter was executed,
+        a later run may have answered more.
+        """
+        lines, results = [line.strip() for line in self.output("verdicts").strip().splitlines()], Store().results()
+        for claim, line in zip(claims, lines, strict=True):
+            assert claim.title in line
+            assert line.startswith((best_verdict(claim, results).verdict, "not run")), line
+        return lines
 
     def says(self, *sentences: str) -> None:
         """Fail unless the text has each of the sentences."""

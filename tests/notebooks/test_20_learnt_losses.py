@@ -8,7 +8,6 @@ import torch
 
 from course_lib.data import XYSquares
 from course_lib.distances import correlation_table, correlations, ground_truth_distance, perceived_distance
-from course_lib.grading import registry
 from course_lib.losses import LearntKernel
 from course_lib.losses.blur import blur
 from course_lib.replication import Store, load_claims
@@ -243,14 +242,7 @@ def test_the_size_of_a_kernel():
 
 
 def test_verdicts_are_those_of_the_store():
-    """Of claims that were run when the chapter was executed; a later run may have answered more."""
-    lines = [line.strip() for line in output("verdicts").strip().splitlines()]
-    results = Store().results()
-    mine = [claim for claim in load_claims() if claim.chapter == "20_learnt_losses"]
-    assert len(lines) == len(mine)
-    for claim, line in zip(mine, lines, strict=True):
-        assert claim.title in line
-        assert line.startswith((best_verdict(claim, results).verdict, "not run")), line
+    CHAPTER.verdicts(claim for claim in load_claims() if claim.chapter == "20_learnt_losses")
 
 
 def test_the_cards_say_what_the_text_says():
@@ -331,13 +323,3 @@ def test_a_learnt_kernel_ranks_pairs_of_the_small_grid_better_than_the_box():
         found.append([round(along["rank"].drop(index="random").mean(), 2), round(anywhere[1], 2)])
     says("along a factor .97 against .95 and at random .95 against .91")
     assert found == [[0.95, 0.91], [0.97, 0.95]]
-
-
-def test_each_objective_is_checked():
-    """By a question of the quiz and by an exercise, which names it in turn."""
-    objectives = re.findall(r"^\d\. (.+)$", CHAPTER.notebook.cells[0].source, re.MULTILINE)
-    asked = {int(number) for number in re.findall(r"question (\d)", " ".join(objectives))}
-    assert asked == set(range(1, len(re.findall(r"^\*\*\d\.\*\* ", TEXT, re.MULTILINE)) + 1))
-    named = {task: line for line in objectives for task in re.findall(r"20\.\d", line)}
-    assert {*named} == {task.id for task in registry.exercises_of("20")}
-    assert all(task.objective in named[task.id] for task in registry.exercises_of("20"))

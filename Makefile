@@ -69,4 +69,4 @@ bench: $(STAMP)  ## measure the speed of training, of drawing images and of the 
 
 clean:  ## remove what was built; .venv stays
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache
-	@find book chapters course_lib tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find book chapters course_grading course_lib course_replication tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

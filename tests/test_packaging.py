@@ -95,13 +95,14 @@ def test_one_version_everywhere():
     assert PROJECT["version"] == course_lib.__version__ == config["repository"]["branch"]
 
 
-def test_the_wheel_holds_the_library_and_nothing_else(tmp_path):
+def test_the_wheel_holds_the_three_packages_and_nothing_else(tmp_path):
     built = build_wheel.build(tmp_path)
     name, version, *_ = parse_wheel_filename(built.name)
     assert (name, str(version)) == ("course-lib", PROJECT["version"])
     files = zipfile.ZipFile(built).namelist()
-    assert {file.split("/")[0] for file in files} == {"course_lib", f"course_lib-{version}.dist-info"}
-    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "course_lib").rglob("*.py")}
+    assert {file.split("/")[0] for file in files} == {*notebook_io.PACKAGES, f"course_lib-{version}.dist-info"}
+    packages = [ROOT / name for name in notebook_io.PACKAGES]
+    sources = {path.relative_to(ROOT).as_posix() for package in packages for path in package.rglob("*.py")}
     assert sources == {file for file in files if file.endswith(".py")}
     assert any(file.endswith("licenses/LICENSE") for file in files)
 

@@ -13,7 +13,8 @@ SOURCES = ("pyproject.toml", "README.md", "LICENSE")
 def build(folder: Path, root: Path = notebook_io.ROOT) -> Path:
     """Build the wheel of `root` into `folder`, without a network; return its path."""
     source = folder / "source"
-    shutil.copytree(root / "course_lib", source / "course_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in notebook_io.PACKAGES:
+        shutil.copytree(root / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in SOURCES:
         shutil.copy(root / name, source)
     _pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(source))

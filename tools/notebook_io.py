@@ -5,6 +5,7 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("course_lib", "course_grading", "course_replication")  # in one wheel
 
 
 def chapters(root: Path = ROOT) -> list[Path]:

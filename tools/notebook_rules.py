@@ -14,7 +14,6 @@ import notebook_io
 import publish
 
 MEDIAN_LINES, MOST_LINES, LONGEST_LINES = 8, 20, 30  # of code cells: median, 90th percentile, maximum
-LIBRARY = "course_lib"
 ABSOLUTE_PATH = re.compile(
     r"(?<![\w.:/<-])/(?:home|root|tmp|usr|opt|var|etc|mnt|srv|private|Users|Volumes|content|kaggle|work\w*)/"
     r"|\b[A-Za-z]:\\\w|\bfile:///"
@@ -137,17 +136,18 @@ def setup_faults(notebook) -> list[str]:
 
 
 def _imports(tree: ast.AST) -> dict[str, str]:
-    """Local name -> dotted name, for everything that the code imports from the library."""
+    """Local name -> dotted name, for everything that the code imports from the course's packages."""
     bound = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == LIBRARY:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in notebook_io.PACKAGES:
             bound |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names if name.name != "*"}
         elif isinstance(node, ast.Import):
             for name in node.names:
-                if name.name.split(".")[0] == LIBRARY:
+                package = name.name.split(".")[0]
+                if package in notebook_io.PACKAGES:
                     bound[name.asname or name.name] = name.name
                     if not name.asname:
-                        bound[LIBRARY] = LIBRARY
+                        bound[package] = package
     return bound
 
 
@@ -181,6 +181,7 @@ def name_faults(notebook) -> list[str]:
     transform = TransformerManager().transform_cell  # turns magics such as %pip into Python
     trees = {place_of(notebook, cell): ast.parse(transform(cell.source)) for cell in notebook_io.code_cells(notebook)}
     rebound = set().union(*map(_rebound, trees.values()))
+    mentioned = rf"\b(?:{'|'.join(notebook_io.PACKAGES)})(?:\.[A-Za-z_]\w*)+"
     used, bound = {}, {}
     for place, tree in trees.items():
         imported = _imports(tree)
@@ -189,7 +190,7 @@ def name_faults(notebook) -> list[str]:
         used |= dict.fromkeys([*imported.values(), *_attributes(tree, known)], place)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            used |= dict.fromkeys(re.findall(rf"\b{LIBRARY}(?:\.[A-Za-z_]\w*)+", cell.source), place_of(notebook, cell))
+            used |= dict.fromkeys(re.findall(mentioned, cell.source), place_of(notebook, cell))
     found = []
     for dotted, place in used.items():
         try:
@@ -217,7 +218,7 @@ def card_faults(notebook) -> list[str]:
             shown = output.get("data", {}).get("text/html", "")
             if not shown.startswith('<div class="claim-card">'):
                 continue
-            from course_lib.replication import card  # here, since most notebooks show none and torch takes a second
+            from course_replication import card  # here, since most notebooks show none and torch takes a second
 
             (claim,) = CLAIM.findall(shown)
             if shown != card(claim)._repr_html_():

@@ -12,7 +12,7 @@ import notebook_io
 import scorecard_figures
 import scorecard_pages
 import scorecard_runs
-from course_lib.replication import Claim, Store, Verdict, best_verdict, load_claims
+from course_replication import Claim, Store, Verdict, best_verdict, load_claims
 from scorecard_figures import Picture
 
 BOOK = notebook_io.ROOT / "book"

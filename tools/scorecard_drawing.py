@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from course_lib import viz
-from course_lib.replication.verdicts import VERDICTS
+from course_replication.verdicts import VERDICTS
 from scorecard_figures import Picture
 
 WIDTH = 6.0  # inches

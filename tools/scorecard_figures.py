@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from course_lib.replication import Verdict
-from course_lib.replication.card_tables import is_constant, named, plain
-from course_lib.replication.measurements.constructions import SHAPES
-from course_lib.replication.verdicts import VERDICTS
+from course_replication import Verdict
+from course_replication.card_tables import is_constant, named, plain
+from course_replication.measurements.constructions import SHAPES
+from course_replication.verdicts import VERDICTS
 
 FEWEST = 4  # numbers of a claim that are worth a picture
 RATIOS = "distances/figure-4.3"  # the one picture whose curves are a formula

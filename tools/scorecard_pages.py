@@ -11,13 +11,13 @@ import course_lib.data
 import course_map
 import notebook_io
 import scorecard_figures
-from course_lib.replication import Card, Verdict
-from course_lib.replication.card_tables import Table, tables_of
-from course_lib.replication.cards import PAPER_NAMES, one_line, sentence
-from course_lib.replication.plans import runs_of
-from course_lib.replication.verdicts import VERDICTS
+from course_replication import Card, Verdict
+from course_replication.card_tables import Table, tables_of
+from course_replication.cards import PAPER_NAMES, one_line, sentence
+from course_replication.plans import runs_of
+from course_replication.verdicts import VERDICTS
 
-MADE = "<!-- Made from course_lib/replication/claims.yml and the stored results by `make scorecard`: change those. -->"
+MADE = "<!-- Made from course_replication/claims.yml and the stored results by `make scorecard`: change those. -->"
 TESTED = ("fail", "direction", "match")  # in the order in which a list names them
 LONG = 12  # rows of a table that is shown without being asked for
 MEANING = """A verdict is computed from the stored results whenever this page is made, and the book is not built with

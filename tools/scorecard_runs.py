@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from course_lib.replication import Verdict
-from course_lib.replication.cards import sentence
-from course_lib.replication.plans import runs_of
-from course_lib.replication.runs import measurement_of
+from course_replication import Verdict
+from course_replication.cards import sentence
+from course_replication.plans import runs_of
+from course_replication.runs import measurement_of
 from scorecard_pages import MADE, plain_text
 
 HEAD = """# The runs

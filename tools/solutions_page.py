@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import notebook_io
-from course_lib.grading import registry
+from course_grading import registry
 
 BEGIN, STUB, END = "### BEGIN SOLUTION", "### STUB", "### END SOLUTION"
 HEAD = """<!-- Made from exercises/solutions/ and the grader's wrong answers by `make exercises`: change those. -->

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from bs4 import BeautifulSoup
 
 import notebook_io
-from course_lib.replication import Claim, Store, best_verdict
+from course_replication import Claim, Store, best_verdict
 
 
 def numbers(text: str) -> list[float]:

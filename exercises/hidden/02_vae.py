@@ -5,9 +5,9 @@ Used with `python -m course_lib grade … --hidden exercises/hidden`. Not part o
 
 import torch
 
-from course_lib.grading.chapters.vae_functions import LIKELIHOOD_WRONG, log_likelihood
-from course_lib.grading.exercise import hidden
-from course_lib.grading.registry import find
+from course_grading.chapters.vae_functions import LIKELIHOOD_WRONG, log_likelihood
+from course_grading.exercise import hidden
+from course_grading.registry import find
 
 NUMERICS = "write terms that also hold at the edges: one latent, large batches, narrow posteriors"
 

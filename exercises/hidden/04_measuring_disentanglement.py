@@ -5,8 +5,8 @@ Used with `python -m course_lib grade … --hidden exercises/hidden`. Not part o
 
 import torch
 
-from course_lib.grading.exercise import hidden
-from course_lib.grading.registry import find
+from course_grading.exercise import hidden
+from course_grading.registry import find
 
 EDGES = "write scores that also hold at the edges: two factors, hardly any information, many dead latents"
 

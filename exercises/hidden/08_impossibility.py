@@ -6,10 +6,10 @@ Used with `python -m course_lib grade … --hidden exercises/hidden`. Not part o
 import torch
 from torch.special import ndtr, ndtri
 
-from course_lib.grading.chapters.axes_from_pairs import turned
-from course_lib.grading.chapters.law_preserving_maps import orthogonal
-from course_lib.grading.exercise import hidden
-from course_lib.grading.registry import find
+from course_grading.chapters.axes_from_pairs import turned
+from course_grading.chapters.law_preserving_maps import orthogonal
+from course_grading.exercise import hidden
+from course_grading.registry import find
 
 EDGES = "write maps that also hold at the edges: many latents, codes far in a tail, noisy pairs"
 

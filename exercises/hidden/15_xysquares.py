@@ -5,8 +5,8 @@ Used with `python -m course_lib grade … --hidden exercises/hidden`. Not part o
 
 import torch
 
-from course_lib.grading.exercise import hidden
-from course_lib.grading.registry import find
+from course_grading.exercise import hidden
+from course_grading.registry import find
 
 SCALES = "squares, correlations and prices that also hold at other sizes"
 

@@ -14,8 +14,8 @@ import exercises
 import notebook_io
 import notebook_rules
 import solutions_page
-from course_lib.grading import registry
-from course_lib.grading.exercise import Wrong
+from course_grading import registry
+from course_grading.exercise import Wrong
 
 SOLUTIONS = exercises.solutions()
 NOTEBOOKS = [path for solution in SOLUTIONS for path in (solution, exercises.student_path(solution))]
@@ -147,7 +147,7 @@ def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
     notebook = notebook_io.read(path)
     tasks = registry.exercises_of(path.stem[:2])
     points = sum(task.points for task in tasks) if path in SOLUTIONS else 0
-    words = ["from course_lib.grading import session", "passed = session._passed"]
+    words = ["from course_grading import session", "passed = session._passed"]
     words += [f"assert len(passed) == {len(tasks)} and sum(passed.values()) == {len(tasks) if points else 0}, passed"]
     words += [f"import course_lib; assert course_lib.__file__.startswith({str(installed)!r})"]
     notebook.cells.append(new_code_cell("\n".join(words)))

@@ -13,9 +13,9 @@ import pytest
 
 import exercises
 import notebook_io
-from course_lib.grading.answers import number
-from course_lib.grading.exercise import Plain
-from course_lib.grading.sandbox import Limits
+from course_grading.answers import number
+from course_grading.exercise import Plain
+from course_grading.sandbox import Limits
 
 
 def handed_to_check(path: Path) -> dict[str, object]:
@@ -31,7 +31,7 @@ def handed_to_check(path: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     namespace = {"__name__": "__main__"}
     quiet = contextlib.redirect_stdout(io.StringIO())  # what a solution prints is no output of the test that asks first
-    with mock.patch("course_lib.grading.check", found.__setitem__), quiet:
+    with mock.patch("course_grading.check", found.__setitem__), quiet:
         for source in needed:
             exec(source, namespace)
     return found

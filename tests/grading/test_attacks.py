@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from course_lib.grading.grader import grade
+from course_grading.grader import grade
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the layers that these attacks meet are Linux's")
 
@@ -94,10 +94,11 @@ ATTACKS = {
     "reads a file outside": ("prize = int(open({outside!r}).read())", 2, "cell 2 raised PermissionError"),
     "reads through a link": ("import os; os.symlink({outside!r}, 'x'); prize = int(open('x').read())", 2, "Permission"),
     "reads the references": (
-        "import os, course_lib\nopen(os.path.join(course_lib.__path__[0], 'grading/chapters/vae_functions.py')).read()",
+        "import os, course_lib\nroot = os.path.dirname(course_lib.__path__[0])\n"
+        "open(os.path.join(root, 'course_grading/chapters/vae_functions.py')).read()",
         2, "cell 2 raised PermissionError",
     ),
-    "imports the references": ("from course_lib.grading.chapters import chapter_02", 2, "cell 2 raised ModuleNotFound"),
+    "imports the references": ("from course_grading.chapters import chapter_02", 2, "cell 2 raised ModuleNotFound"),
     "reads the grader's memory": ("import os; open(f'/proc/{{os.getppid()}}/mem', 'rb')", 2, "raised Permission"),
     "reads the grader's environment": ("import os; open(f'/proc/{{os.getppid()}}/environ')", 2, "raised Permission"),
     "kills the grader": ("import os; os.kill(os.getppid(), 9)", 2, "cell 2 raised PermissionError"),
@@ -114,10 +115,10 @@ ATTACKS = {
     "patches os": ("import os; os.write = os.read = lambda *a: None", 2, "^$"),
     "overwrites the grader's names": (
         "import sys\ncheck = report = grade = Worker = Verdict = lambda *a: True\n"
-        "sys.modules['course_lib.grading'] = sys.modules['course_lib'] = None", 2, "^$",
+        "sys.modules['course_grading'] = sys.modules['course_lib'] = None", 2, "^$",
     ),
     "replaces check": (
-        "import course_lib.grading as g\ng.check = lambda *a: None\ng.report = lambda: print('3 of 3 points')", 2, "^$",
+        "import course_grading as g\ng.check = lambda *a: None\ng.report = lambda: print('3 of 3 points')", 2, "^$",
     ),
     "empties the namespace": ("globals().clear()", 1, "^$"),
     "breaks the builtins": ("import builtins; del builtins.isinstance, builtins.len", 2, "skipped: it ended"),

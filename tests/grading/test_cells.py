@@ -3,8 +3,8 @@
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from course_lib.grading.cells import compiled, execute
-from course_lib.grading.grader import grade
+from course_grading.cells import compiled, execute
+from course_grading.grader import grade
 
 
 def run(source):
@@ -91,7 +91,7 @@ def test_no_end_of_magics():
 
 def test_answers_among_magics(notebook, plain, quick):
     """As in a notebook, `%time check(…)` hands the answer in; one that hung on a program is said to be missing."""
-    cells = ["from course_lib.grading import check\n%time check('99.1', 1)", "b = !echo 2"]
+    cells = ["from course_grading import check\n%time check('99.1', 1)", "b = !echo 2"]
     report = grade(notebook(*cells, "import asyncio\nawait asyncio.sleep(0)"), plain, quick)
     assert [result.points for result in report.results] == [1, 0, 0]
     happened = "ode cell 2 ran without `b = !echo 2`: the grader starts no programs and knows only Python."

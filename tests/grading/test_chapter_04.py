@@ -8,13 +8,13 @@ import torch
 
 import exercises
 import notebook_io
+from course_grading import registry
+from course_grading.chapters.broken_score import CROWDED, READ, TWICE
+from course_grading.chapters.chapter_04 import BLIND, CULPRITS
+from course_grading.exercise import LocalAnswer
 from course_lib import metrics
 from course_lib.data import XYSquares
 from course_lib.frameworks import BetaVAE
-from course_lib.grading import registry
-from course_lib.grading.chapters.broken_score import CROWDED, READ, TWICE
-from course_lib.grading.chapters.chapter_04 import BLIND, CULPRITS
-from course_lib.grading.exercise import LocalAnswer
 from course_lib.models import mlp_vae
 
 DATA = XYSquares(1, 4, squares=2, image_size=16)

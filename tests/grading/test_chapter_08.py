@@ -10,14 +10,14 @@ from torch.distributions import Normal
 from torch.special import ndtr, ndtri
 
 import notebook_io
+from course_grading import registry
+from course_grading.chapters.axes_from_pairs import axes_angle, turned
+from course_grading.chapters.chapter_08 import WITNESSES
+from course_grading.chapters.law_preserving_maps import coupled, entangled
+from course_grading.chapters.mirror_without_zeros import mirror
+from course_grading.chapters.visible_rotation import PRIORS, VISIBLE, p_value
+from course_grading.exercise import LocalAnswer
 from course_lib import metrics
-from course_lib.grading import registry
-from course_lib.grading.chapters.axes_from_pairs import axes_angle, turned
-from course_lib.grading.chapters.chapter_08 import WITNESSES
-from course_lib.grading.chapters.law_preserving_maps import coupled, entangled
-from course_lib.grading.chapters.mirror_without_zeros import mirror
-from course_lib.grading.chapters.visible_rotation import PRIORS, VISIBLE, p_value
-from course_lib.grading.exercise import LocalAnswer
 from course_lib.theory import Entangler
 
 HIDDEN = {check.id: check for check in registry.hidden_checks(notebook_io.ROOT / "exercises" / "hidden", "08")}

@@ -6,9 +6,9 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from course_lib.grading import registry
-from course_lib.grading.chapters import distance_functions, level_factor
-from course_lib.grading.exercise import LocalAnswer
+from course_grading import registry
+from course_grading.chapters import distance_functions, level_factor
+from course_grading.exercise import LocalAnswer
 
 
 def judged(exercise, answer, seed=0):

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
+from course_grading import registry
+from course_grading.chapters import constant_distances, moving_squares, own_adversary
+from course_grading.exercise import LocalAnswer
 from course_lib.data import XYSquares
 from course_lib.distances import correlations
-from course_lib.grading import registry
-from course_lib.grading.chapters import constant_distances, moving_squares, own_adversary
-from course_lib.grading.exercise import LocalAnswer
 
 
 def judged(exercise, answer, seed=0):

@@ -8,9 +8,9 @@ from torch.fft import irfft2, rfft2
 from torch.nn.functional import conv1d, pad
 
 import notebook_io
-from course_lib.grading import registry
-from course_lib.grading.chapters import blind_and_straight, faulty_distances, radius_for_places
-from course_lib.grading.exercise import LocalAnswer
+from course_grading import registry
+from course_grading.chapters import blind_and_straight, faulty_distances, radius_for_places
+from course_grading.exercise import LocalAnswer
 from course_lib.losses.blur import blur, box_kernel
 
 

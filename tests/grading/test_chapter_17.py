@@ -9,11 +9,11 @@ import torch
 from scipy.stats import spearmanr
 
 import notebook_io
+from course_grading import registry
+from course_grading.chapters import order_without_line, three_scores, tilted_cloud
+from course_grading.exercise import LocalAnswer
 from course_lib import metrics
 from course_lib.data import XYSquares
-from course_lib.grading import registry
-from course_lib.grading.chapters import order_without_line, three_scores, tilted_cloud
-from course_lib.grading.exercise import LocalAnswer
 from course_lib.metrics import Encodings
 
 

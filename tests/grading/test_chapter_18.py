@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch.nn.functional import relu, softplus
 
+from course_grading import registry
+from course_grading.chapters import triplet_codes, triplet_orders
+from course_grading.exercise import LocalAnswer
 from course_lib import metrics
 from course_lib.data import XYSquares
-from course_lib.grading import registry
-from course_lib.grading.chapters import triplet_codes, triplet_orders
-from course_lib.grading.exercise import LocalAnswer
 from course_lib.metrics import Encodings
 from course_lib.sampling import factor_distance, triplets
 

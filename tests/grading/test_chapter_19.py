@@ -5,14 +5,14 @@ import itertools
 import pytest
 import torch
 
+from course_grading import registry
+from course_grading.chapters import adaptive_answers, adaptive_distances, axes_and_schedules
+from course_grading.exercise import LocalAnswer
 from course_lib.frameworks import AdaTripletVAE, Step
-from course_lib.grading import registry
-from course_lib.grading.chapters import adaptive_answers, adaptive_distances, axes_and_schedules
-from course_lib.grading.exercise import LocalAnswer
 from course_lib.losses import shared_latents
 from course_lib.models import VAE, DiagonalGaussian
-from course_lib.replication import Store
 from course_lib.schedules import scheduled
+from course_replication import Store
 
 
 def judged(exercise, answer, seed=0):

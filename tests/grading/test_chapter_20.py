@@ -7,9 +7,9 @@ import torch
 from scipy.optimize import isotonic_regression
 from scipy.stats import rankdata
 
-from course_lib.grading import registry
-from course_lib.grading.chapters import kernel_answers, pooled_ranks
-from course_lib.grading.exercise import LocalAnswer
+from course_grading import registry
+from course_grading.chapters import kernel_answers, pooled_ranks
+from course_grading.exercise import LocalAnswer
 from course_lib.losses.learnt_kernel import symmetrised
 from course_lib.losses.soft_rank import soft_rank, spearman
 

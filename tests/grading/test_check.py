@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib.grading import check, hint, registry, report, session
-from course_lib.grading.exercise import Function, LocalAnswer, Plain, Verdict
+from course_grading import check, hint, registry, report, session
+from course_grading.exercise import Function, LocalAnswer, Plain, Verdict
 
 EXERCISES = [exercise for chapter in registry.known() for exercise in registry.exercises_of(chapter)]
 FUNCTIONS = [exercise for exercise in EXERCISES if isinstance(exercise, Function)]
@@ -190,9 +190,9 @@ def test_needs_no_jupyter_package():
     code = """
 import sys
 sys.modules |= dict.fromkeys(["IPython", "ipywidgets", "ipykernel", "nbformat", "jupyter_client", "nbclient"])
-from course_lib.grading import check, hint, report
+from course_grading import check, hint, report
 check("02.3", 64); hint("02.3"); report()
-import course_lib.grading.command
+import course_grading.command
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0 and "2 of 2 points" in done.stdout, done.stderr

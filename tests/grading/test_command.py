@@ -15,9 +15,9 @@ import pytest
 
 import exercises
 import notebook_io
+from course_grading import batch, record, registry, sandbox
+from course_grading.results import Report, Result
 from course_lib.__main__ import main
-from course_lib.grading import batch, record, registry, sandbox
-from course_lib.grading.results import Report, Result
 
 pytestmark = pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="the grader needs Linux or macOS")
 

@@ -13,9 +13,9 @@ import pytest
 import build_wheel
 import exercises
 import notebook_io
-from course_lib.grading import registry
-from course_lib.grading.grader import grade
-from course_lib.grading.sandbox import Limits
+from course_grading import registry
+from course_grading.grader import grade
+from course_grading.sandbox import Limits
 
 pytestmark = pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="the grader needs Linux or macOS")
 
@@ -26,7 +26,7 @@ HIDDEN = ROOT / "exercises" / "hidden"
 
 WRONG = """
 import torch
-from course_lib.grading import check
+from course_grading import check
 torch.allclose = torch.equal = torch.isclose = lambda *a, **k: True
 torch.Tensor.__eq__ = torch.Tensor.allclose = lambda *a, **k: True
 
@@ -125,7 +125,7 @@ def test_an_answer_in_a_cell_that_failed_is_not_called_missing(notebook, plain, 
 
 
 def test_the_last_answer_handed_to_check_counts(notebook, plain, quick):
-    source = "from course_lib.grading import check\na = 7\ncheck('99.1', 0)\nmine = 1\ncheck('99.1', mine)\ndel mine"
+    source = "from course_grading import check\na = 7\ncheck('99.1', 0)\nmine = 1\ncheck('99.1', mine)\ndel mine"
     assert grade(notebook(source), plain, quick).points == 1
 
 
@@ -156,8 +156,8 @@ def test_an_installed_grader_hides_its_references(tmp_path, notebook):
     folder = tmp_path / "site-packages"
     build_wheel.install(build_wheel.build(tmp_path), folder)
     cheat = notebook(
-        "import sys\ncheck = sys.modules.pop('course_lib.grading').check\nimport course_lib.losses",
-        "import course_lib.grading.chapters.chapter_02 as stolen\n"
+        "import sys\ncheck = sys.modules.pop('course_grading').check\nimport course_lib.losses",
+        "import course_grading.chapters.chapter_02 as stolen\n"
         "for each in stolen.EXERCISES:\n    check(each.id, getattr(each, 'reference', None))",
         "import course_lib.metrics, sklearn\nbeta_of_the_sum = 64",
     )
@@ -169,7 +169,7 @@ def test_an_installed_grader_hides_its_references(tmp_path, notebook):
 
 def test_hidden_checks_are_not_in_the_wheel(tmp_path):
     files = zipfile.ZipFile(build_wheel.build(tmp_path)).namelist()
-    assert "course_lib/grading/worker.py" in files and not any(
+    assert "course_grading/worker.py" in files and not any(
         "hidden" in file or "exercises/" in file for file in files
     )
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib.grading import check, registry, session
-from course_lib.grading.exercise import LocalAnswer
+from course_grading import check, registry, session
+from course_grading.exercise import LocalAnswer
 
 EXERCISES = [exercise for chapter in registry.known() for exercise in registry.exercises_of(chapter)]
 KL, SAMPLE, NUMBER, MENDED = (registry.find(id) for id in ("02.1", "02.2", "02.3", "02.4"))
@@ -199,7 +199,7 @@ def test_random_generators_are_left_as_they_were(answers):
 
 
 def test_check_prints_where_only_ascii_can_be_written():
-    code = "from course_lib.grading import check, hint, report\ncheck('02.3', 64); hint('02.4'); report()"
+    code = "from course_grading import check, hint, report\ncheck('02.3', 64); hint('02.4'); report()"
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and "02.3 ? 2 of 2 points: right" in done.stdout, done.stderr

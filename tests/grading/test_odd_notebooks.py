@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from course_lib.grading import registry
-from course_lib.grading.grader import grade
-from course_lib.grading.sandbox import Limits
+from course_grading import registry
+from course_grading.grader import grade
+from course_grading.sandbox import Limits
 
 
 def cell(source, kind="code", **more):
@@ -42,8 +42,8 @@ NOTEBOOKS = {
     "tabs, Greek and a smiley": (code_only("σ = 1\nif σ:\n\ta = σ  # 😀\nb = 2"), 2, ""),
     "asks for input": (code_only("a = 1", "name = input()", "b = 2"), 2, "cell 2 raised EOFError"),
     "asks whether this is Colab": (code_only("colab = 'google.colab' in str(get_ipython())\na = 1\nb = 2"), 2, ""),
-    "imports everything": (code_only("from course_lib.grading import *\ncheck('99.1', answer=1)\nb = 2"), 2, ""),
-    "names the module": (code_only("import course_lib.grading as g\ng.check('99.2', 2)\ng.hint('99.1')"), 1, ""),
+    "imports everything": (code_only("from course_grading import *\ncheck('99.1', answer=1)\nb = 2"), 2, ""),
+    "names the module": (code_only("import course_grading as g\ng.check('99.2', 2)\ng.hint('99.1')"), 1, ""),
     "an answer taken back": (code_only("a = 1", "b = 2", "a = None"), 1, "got a NoneType; wanted is one number."),
     "a number in a list": (code_only("a = [1]", "b = 2"), 1, "got a list; wanted is one number."),
     "numbers of numpy": (code_only("import numpy as np\na = np.float32(1)\nb = np.array([2])[0]"), 2, ""),
@@ -71,7 +71,7 @@ def test_what_is_no_notebook_is_said_for_every_exercise(tmp_path, plain, quick):
 
 FUNCTIONS = """
 import functools, torch
-from course_lib.grading import check
+from course_grading import check
 
 def timed(function):
     @functools.wraps(function)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from course_lib.grading.wire import (
+from course_grading.wire import (
     HEAD,
     MAGIC,
     MOST_HEADER,

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import notebook_io
-from course_lib.grading import registry
-from course_lib.replication import Store, best_verdict, load_claims
+from course_grading import registry
+from course_replication import Store, best_verdict, load_claims
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("04_measuring_disentanglement")

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from course_lib.grading import registry
+from course_grading import registry
 from course_lib.theory import Entangler
 from stored_chapter import StoredChapter
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from course_lib.replication import load_claims
+from course_replication import load_claims
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("14_perceived_distance")

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import interpolate
 
 from course_lib.data import XYSquares
-from course_lib.replication import load_claims
+from course_replication import load_claims
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("15_xysquares")

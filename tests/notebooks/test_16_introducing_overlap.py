@@ -5,8 +5,8 @@ import re
 import torch
 
 from course_lib.losses.blur import blur, box_kernel
-from course_lib.replication import Store, load_claims
-from course_lib.replication.verdicts import best_verdict
+from course_replication import Store, load_claims
+from course_replication.verdicts import best_verdict
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("16_introducing_overlap")

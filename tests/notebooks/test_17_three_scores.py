@@ -7,11 +7,11 @@ import pytest
 import torch
 from scipy.stats import ttest_ind
 
-from course_lib.replication import Store, load_claims
-from course_lib.replication.measurements.part_three import unsupervised
-from course_lib.replication.measurements.small_grid import before_and_after
-from course_lib.replication.runs import Context
-from course_lib.replication.verdicts import best_verdict
+from course_replication import Store, load_claims
+from course_replication.measurements.part_three import unsupervised
+from course_replication.measurements.small_grid import before_and_after
+from course_replication.runs import Context
+from course_replication.verdicts import best_verdict
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("17_three_scores")

@@ -8,8 +8,8 @@ import pytest
 
 import notebook_io
 from course_lib.frameworks import TripletVAE
-from course_lib.replication import Store, load_claims
-from course_lib.replication.verdicts import best_verdict
+from course_replication import Store, load_claims
+from course_replication.verdicts import best_verdict
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("18_triplets")

@@ -7,7 +7,7 @@ import statistics
 import pytest
 
 import notebook_io
-from course_lib.replication import Store, best_verdict, load_claims
+from course_replication import Store, best_verdict, load_claims
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("19_adaptive_triplets")

@@ -10,12 +10,12 @@ from course_lib.data import XYSquares
 from course_lib.distances import correlation_table, correlations, ground_truth_distance, perceived_distance
 from course_lib.losses import LearntKernel
 from course_lib.losses.blur import blur
-from course_lib.replication import Store, load_claims
-from course_lib.replication.measurements.kernels import small_kernel
-from course_lib.replication.measurements.small_grid import grid
-from course_lib.replication.measurements.stored_kernels import load_kernel
-from course_lib.replication.verdicts import best_verdict
 from course_lib.sampling import random_pairs
+from course_replication import Store, load_claims
+from course_replication.measurements.kernels import small_kernel
+from course_replication.measurements.small_grid import grid
+from course_replication.measurements.stored_kernels import load_kernel
+from course_replication.verdicts import best_verdict
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("20_learnt_losses")

@@ -17,7 +17,7 @@ SECONDS_PER_CELL = 300  # of a busy computer
 # Appended to the copy that is run: whatever the chapter imported must have come from the wheel, not from a checkout.
 IMPORTED_FROM_WHEEL = """
 import pathlib, sys
-modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "course_lib"]
+modules = [module for name, module in sys.modules.items() if name.split(".")[0].startswith("course_")]
 files = [pathlib.Path(module.__file__) for module in modules]
 assert files and all(file.is_relative_to({target!r}) for file in files), files
 """
@@ -25,7 +25,7 @@ assert files and all(file.is_relative_to({target!r}) for file in files), files
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder that holds course_lib as the wheel has it, and nothing else."""
+    """A folder that holds the three packages as the wheel has them, and nothing else."""
     folder = tmp_path_factory.mktemp("wheel")
     return build_wheel.install(build_wheel.build(folder), folder / "installed")
 

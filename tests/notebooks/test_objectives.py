@@ -5,7 +5,7 @@ import re
 import pytest
 
 import notebook_io
-from course_lib.grading import registry
+from course_grading import registry
 from stored_chapter import StoredChapter
 
 OWN_WORDS = ("02_vae", "08_impossibility")  # their exercises say the objectives in other words than the chapters

@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 import notebook_io
 import notebook_rules as rules
 import publish
-from course_lib.replication import card
+from course_replication import card
 
 ALT = {"mystnb": {"image": {"alt": "Two curves that fall and then level out."}}}
 

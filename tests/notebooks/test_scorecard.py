@@ -15,10 +15,10 @@ import scorecard_drawing
 import scorecard_figures
 import scorecard_pages
 import scorecard_runs
-from course_lib.replication import Store, best_verdict, load_claims, verdict_of
-from course_lib.replication.claims import PAPERS, Claim, Expectation, Number
-from course_lib.replication.parts import Part
-from course_lib.replication.plans import runs_of
+from course_replication import Store, best_verdict, load_claims, verdict_of
+from course_replication.claims import PAPERS, Claim, Expectation, Number
+from course_replication.parts import Part
+from course_replication.plans import runs_of
 
 CLAIMS = load_claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from course_lib import metrics
-from course_lib.replication import Context, Store
-from course_lib.replication.measurements import full_size, trained_scores
+from course_replication import Context, Store
+from course_replication.measurements import full_size, trained_scores
 
 CHEAP = '''
 import pathlib, time

@@ -12,13 +12,13 @@ from bs4 import BeautifulSoup
 
 import build_wheel
 import notebook_rules
-from course_lib.replication import Card, Store, card, load_claims
-from course_lib.replication.card_tables import named, plain, tables_of, with_spread
-from course_lib.replication.claims import Claim, Expectation, Number
-from course_lib.replication.parts import Part
-from course_lib.replication.plans import runs_of
-from course_lib.replication.store import RESULTS
-from course_lib.replication.verdicts import best_verdict, verdict_of
+from course_replication import Card, Store, card, load_claims
+from course_replication.card_tables import named, plain, tables_of, with_spread
+from course_replication.claims import Claim, Expectation, Number
+from course_replication.parts import Part
+from course_replication.plans import runs_of
+from course_replication.store import RESULTS
+from course_replication.verdicts import best_verdict, verdict_of
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
 SPACINGS = "distances/table-4.2"
@@ -163,7 +163,7 @@ def test_an_installed_wheel_has_the_cards(tmp_path):
         wheel.extractall(tmp_path / "site")
     code = f"""
 import course_lib
-from course_lib.replication import card
+from course_replication import card
 print(course_lib.__file__)
 print(card({SPACINGS!r}))
 """
@@ -172,5 +172,5 @@ print(card({SPACINGS!r}))
     assert done.returncode == 0, done.stderr
     where, shown = done.stdout.split("\n", 1)
     assert where.startswith(str(tmp_path)) and shown.strip() == str(card(SPACINGS))
-    files = {path.name for path in (tmp_path / "site/course_lib/replication/artefacts").iterdir()}
+    files = {path.name for path in (tmp_path / "site/course_replication/artefacts").iterdir()}
     assert "results.jsonl" in files and not any(name.endswith(".lock") for name in files)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from course_lib.replication import load_claims
-from course_lib.replication.claims import CHAPTERS, CLAIMS, PAPERS
+from course_replication import load_claims
+from course_replication.claims import CHAPTERS, CLAIMS, PAPERS
 
 ROOT = Path(__file__).parents[2]
 LISTED = load_claims()

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from course_lib.replication import Run, command, load_claims, workers
-from course_lib.replication.store import RESULTS, Store
-from course_lib.replication.verdicts import VERDICTS
-from course_lib.replication.workers import Outcome, run_missing
+from course_replication import Run, command, load_claims, workers
+from course_replication.store import RESULTS, Store
+from course_replication.verdicts import VERDICTS
+from course_replication.workers import Outcome, run_missing
 
 FILES = """
 from course_lib.data.files import RemoteFile, fetch

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.replication import load_claims
+from course_replication import load_claims
 
 BY_ID = {claim.id: claim for claim in load_claims()}
 

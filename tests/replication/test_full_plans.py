@@ -5,14 +5,14 @@ import re
 import pytest
 import torch
 
-from course_lib.replication import Context, Run, Store, command, load_claims
-from course_lib.replication.measurements import full_parts, full_plans, full_size, full_sweeps, kernels
-from course_lib.replication.measurements.stored_kernels import load_kernel
-from course_lib.replication.parts import Part
-from course_lib.replication.plans import deviations_of, joined, parts_of, queue, runs_of
-from course_lib.replication.runs import attempt, lacks_gpu, measurement_of
-from course_lib.replication.verdicts import _metrics, _renamed, best_verdict, verdict_of
-from course_lib.replication.workers import run_missing
+from course_replication import Context, Run, Store, command, load_claims
+from course_replication.measurements import full_parts, full_plans, full_size, full_sweeps, kernels
+from course_replication.measurements.stored_kernels import load_kernel
+from course_replication.parts import Part
+from course_replication.plans import deviations_of, joined, parts_of, queue, runs_of
+from course_replication.runs import attempt, lacks_gpu, measurement_of
+from course_replication.verdicts import _metrics, _renamed, best_verdict, verdict_of
+from course_replication.workers import run_missing
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
 TINY = {"steps": 2, "batch_size": 4}

@@ -12,12 +12,12 @@ from course_lib.distances import perceived_distance
 from course_lib.frameworks import AdaTripletVAE
 from course_lib.metrics import Encodings
 from course_lib.models import conv_vae
-from course_lib.replication import Run, Store
-from course_lib.replication.measurements import combined, full_size, full_sweeps, stored_models, trained_scores
-from course_lib.replication.measurements.full_parts import ada_tvae, unsupervised
-from course_lib.replication.measurements.trainings import once
-from course_lib.replication.runs import attempt
 from course_lib.training import fit
+from course_replication import Run, Store
+from course_replication.measurements import combined, full_size, full_sweeps, stored_models, trained_scores
+from course_replication.measurements.full_parts import ada_tvae, unsupervised
+from course_replication.measurements.trainings import once
+from course_replication.runs import attempt
 
 TINY = {"steps": 3, "batch_size": 4}
 pytestmark = pytest.mark.filterwarnings("ignore:num_samples", "ignore:An input array is constant")

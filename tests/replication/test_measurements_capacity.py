@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.replication.measurements import capacity
+from course_replication.measurements import capacity
 
 
 def fails(found, *answers):

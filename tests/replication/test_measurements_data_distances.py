@@ -7,8 +7,8 @@ import torch
 
 from course_lib.data import DSprites, XYObject, XYSquares
 from course_lib.distances import distance_matrix, perceived_distance
-from course_lib.replication.measurements import data_distances
 from course_lib.sampling import factor_pairs
+from course_replication.measurements import data_distances
 
 
 def test_one_distance_on_xysquares(context):

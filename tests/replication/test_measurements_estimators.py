@@ -7,7 +7,7 @@ import torch
 
 from course_lib import metrics
 from course_lib.metrics import Score
-from course_lib.replication.measurements import estimators
+from course_replication.measurements import estimators
 
 
 def fails(found, *answers):

@@ -6,7 +6,7 @@ from scipy.stats import spearmanr
 
 from course_lib.data import DSpritesImageNet, XYObject, XYObjectShades
 from course_lib.distances import correlation_table, perceived_distance
-from course_lib.replication.measurements import factor_choices
+from course_replication.measurements import factor_choices
 
 
 def test_traversals(context, monkeypatch):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from course_lib.replication.measurements import identities
 from course_lib.theory import Entangler
+from course_replication.measurements import identities
 
 
 class Stretcher(Entangler):

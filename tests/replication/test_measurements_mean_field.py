@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from course_lib.replication.measurements import mean_field
 from course_lib.theory import LinearGaussian, SparseFit
+from course_replication.measurements import mean_field
 
 
 def fails(found, *answers):

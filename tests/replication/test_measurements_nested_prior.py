@@ -7,8 +7,8 @@ import pytest
 import torch
 from scipy.stats import kstest, norm
 
-from course_lib.replication.measurements import nested_prior
 from course_lib.theory import LpNested
+from course_replication.measurements import nested_prior
 
 
 def fails(found, *answers):

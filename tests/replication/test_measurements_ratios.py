@@ -5,7 +5,7 @@ import torch
 
 from course_lib import metrics
 from course_lib.metrics import Score
-from course_lib.replication.measurements import ratios
+from course_replication.measurements import ratios
 
 
 def unnormalised(monkeypatch, name, dim):

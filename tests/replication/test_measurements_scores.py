@@ -5,7 +5,7 @@ import pytest
 
 from course_lib import metrics
 from course_lib.metrics import Score
-from course_lib.replication.measurements import score_behaviour
+from course_replication.measurements import score_behaviour
 
 
 def wrong_score(monkeypatch, name, change):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from course_lib.replication.measurements import sharing
+from course_replication.measurements import sharing
 
 
 def fails(found, *answers):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from course_lib.replication.measurements import symmetry
 from course_lib.theory import ManifoldSplit
+from course_replication.measurements import symmetry
 
 
 def fails(found, *answers):

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from course_lib.replication import load_claims
+from course_replication import load_claims
 
 README = Path(__file__).parents[2] / "README.md"
 

@@ -10,14 +10,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from course_lib.replication import Run, load_claims
-from course_lib.replication.claims import Claim, Expectation
-from course_lib.replication.command import seconds
-from course_lib.replication.parts import Part
-from course_lib.replication.plans import PLANS, deviations_of, joined, queue, runs_of
-from course_lib.replication.runs import attempt, execute, measurement_of
-from course_lib.replication.store import RESULTS, Store
-from course_lib.replication.workers import run_missing
+from course_replication import Run, load_claims
+from course_replication.claims import Claim, Expectation
+from course_replication.command import seconds
+from course_replication.parts import Part
+from course_replication.plans import PLANS, deviations_of, joined, queue, runs_of
+from course_replication.runs import attempt, execute, measurement_of
+from course_replication.store import RESULTS, Store
+from course_replication.workers import run_missing
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
 DRAW = "cheap_measurements:draw"
@@ -162,8 +162,8 @@ def test_scratch_outlives_a_failure_and_is_removed_with_success(cheap, store):
 
 PROGRAM = """
 import sys
-from course_lib.replication import Run, Store
-from course_lib.replication.workers import run_missing
+from course_replication import Run, Store
+from course_replication.workers import run_missing
 if __name__ == "__main__":
     runs = [Run("cheap_measurements:note", {"log": sys.argv[2], "seconds": 0.05}, seed) for seed in range(40)]
     print("ready", flush=True)

@@ -9,13 +9,13 @@ import time
 
 import pytest
 
-from course_lib.replication import Store
-from course_lib.replication import store as store_module
-from course_lib.replication.runs import Run
+from course_replication import Store
+from course_replication import store as store_module
+from course_replication.runs import Run
 
 WRITER = """
 import sys
-from course_lib.replication import Store
+from course_replication import Store
 store, name = Store(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)
 for place in range(int(sys.argv[3])):
@@ -110,7 +110,7 @@ def test_a_claim_excludes_and_ends(store):
 def test_a_claim_ends_with_its_process(store):
     code = """
 import sys, time
-from course_lib.replication import Store
+from course_replication import Store
 with Store(sys.argv[1]).claimed("a") as mine:
     print(mine, flush=True)
     time.sleep(600)

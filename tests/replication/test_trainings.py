@@ -12,20 +12,20 @@ from course_lib import metrics
 from course_lib.frameworks import SCHEDULES, AdaTripletVAE, BetaVAE, TripletVAE
 from course_lib.metrics import Encodings
 from course_lib.models import mlp_vae
-from course_lib.replication import Context, load_claims
-from course_lib.replication.measurements import combined, kernels, part_three, small_grid, trained_scores
-from course_lib.replication.measurements.part_three import ada_tvae, tvae, unsupervised
-from course_lib.replication.measurements.trained_scores import (
+from course_lib.sampling import factor_distance
+from course_lib.training import fit
+from course_replication import Context, load_claims
+from course_replication.measurements import combined, kernels, part_three, small_grid, trained_scores
+from course_replication.measurements.part_three import ada_tvae, tvae, unsupervised
+from course_replication.measurements.trained_scores import (
     matrix_rank,
     of_latents,
     table_scores,
     trajectory_scores,
     variation,
 )
-from course_lib.replication.plans import deviations_of, parts_of
-from course_lib.replication.verdicts import _metrics, _renamed
-from course_lib.sampling import factor_distance
-from course_lib.training import fit
+from course_replication.plans import deviations_of, parts_of
+from course_replication.verdicts import _metrics, _renamed
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
 DATA = small_grid.grid()

@@ -10,10 +10,10 @@ from course_lib.frameworks import BetaVAE
 from course_lib.losses import aggregate_log_densities
 from course_lib.metrics import Encodings
 from course_lib.models import DiagonalGaussian, mlp_vae
-from course_lib.replication import load_claims
-from course_lib.replication.measurements import fixed_model, score_settings, small_grid, trained_scores
-from course_lib.replication.plans import PLANS, deviations_of
-from course_lib.replication.verdicts import _metrics
+from course_replication import load_claims
+from course_replication.measurements import fixed_model, score_settings, small_grid, trained_scores
+from course_replication.plans import PLANS, deviations_of
+from course_replication.verdicts import _metrics
 
 DATA = small_grid.grid()
 SPACE, ALL = DATA.space, torch.arange(len(DATA))

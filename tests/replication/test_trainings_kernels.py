@@ -5,10 +5,10 @@ import json
 import pytest
 import torch
 
-from course_lib.replication import Store
-from course_lib.replication.measurements import kernels, stored_kernels
-from course_lib.replication.measurements.stored_kernels import kernel_path, load_kernel, repeated, store_kernel
-from course_lib.replication.measurements.tables import enumerated
+from course_replication import Store
+from course_replication.measurements import kernels, stored_kernels
+from course_replication.measurements.stored_kernels import kernel_path, load_kernel, repeated, store_kernel
+from course_replication.measurements.tables import enumerated
 
 TINY = {"steps": 2, "batch_size": 8, "pairs": 16, "learning_rate": 0.001, "symmetry": 1.0, "radius": 31}
 

@@ -7,10 +7,10 @@ import torch
 
 from course_lib.frameworks import BetaVAE
 from course_lib.models import mlp_vae
-from course_lib.replication import load_claims
-from course_lib.replication.measurements import largest_beta, small_grid
-from course_lib.replication.plans import deviations_of
-from course_lib.replication.verdicts import _metrics, _renamed
+from course_replication import load_claims
+from course_replication.measurements import largest_beta, small_grid
+from course_replication.plans import deviations_of
+from course_replication.verdicts import _metrics, _renamed
 
 DATA = small_grid.grid()
 CLAIM = next(claim for claim in load_claims() if claim.id == "distances/table-a.6-beta")

@@ -10,10 +10,10 @@ from scipy.stats import norm
 from course_lib.distances import ground_truth_distance
 from course_lib.frameworks import BetaVAE
 from course_lib.models import DiagonalGaussian, mlp_vae
-from course_lib.replication import load_claims
-from course_lib.replication.measurements import regularised, small_grid, trained_scores
-from course_lib.replication.plans import PLANS, deviations_of
-from course_lib.replication.verdicts import _metrics, _renamed
+from course_replication import load_claims
+from course_replication.measurements import regularised, small_grid, trained_scores
+from course_replication.plans import PLANS, deviations_of
+from course_replication.verdicts import _metrics, _renamed
 
 DATA = small_grid.grid(1)
 ALL = torch.arange(len(DATA))

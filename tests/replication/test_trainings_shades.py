@@ -9,11 +9,11 @@ from course_lib.data import XYObject, XYObjectShades
 from course_lib.frameworks import AdaGVAE, BetaVAE
 from course_lib.metrics import Encodings
 from course_lib.models import mlp_vae
-from course_lib.replication import load_claims
-from course_lib.replication.measurements import shades
-from course_lib.replication.plans import deviations_of
-from course_lib.replication.verdicts import _metrics, _renamed
 from course_lib.training import fit
+from course_replication import load_claims
+from course_replication.measurements import shades
+from course_replication.plans import deviations_of
+from course_replication.verdicts import _metrics, _renamed
 
 CLAIM = next(claim for claim in load_claims() if claim.id == "distances/figure-7.3")
 SMALL = {"image_size": 8, "positions": 3, "spacing": 1, "sizes": [2, 4]}

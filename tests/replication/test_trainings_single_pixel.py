@@ -5,11 +5,11 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from course_lib.replication import load_claims
-from course_lib.replication.measurements import single_pixel, small_grid, trained_scores
-from course_lib.replication.plans import deviations_of
-from course_lib.replication.runs import Run
-from course_lib.replication.verdicts import _metrics, _renamed
+from course_replication import load_claims
+from course_replication.measurements import single_pixel, small_grid, trained_scores
+from course_replication.plans import deviations_of
+from course_replication.runs import Run
+from course_replication.verdicts import _metrics, _renamed
 
 CLAIM = next(claim for claim in load_claims() if claim.id == "distances/section-3.3.4")
 

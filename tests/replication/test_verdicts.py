@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from course_lib.replication import load_claims
-from course_lib.replication.claims import Claim, Expectation, Number
-from course_lib.replication.inference import p_larger, prediction_interval
-from course_lib.replication.parts import Part
-from course_lib.replication.plans import runs_of
-from course_lib.replication.store import RESULTS, Store
-from course_lib.replication.verdicts import verdict_of
+from course_replication import load_claims
+from course_replication.claims import Claim, Expectation, Number
+from course_replication.inference import p_larger, prediction_interval
+from course_replication.parts import Part
+from course_replication.plans import runs_of
+from course_replication.store import RESULTS, Store
+from course_replication.verdicts import verdict_of
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)  # mean 3, s = √2.5; t(.975, 4) = 2.776445; t(.95, 4) = 2.131847

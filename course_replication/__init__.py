@@ -1,0 +1,12 @@
+"""Replication: what the papers claim, runs that test it, and verdicts, computed from both."""
+
+from course_replication.cards import Card, card
+from course_replication.claims import Claim, Expectation, Number, load_claims
+from course_replication.runs import Context, Run
+from course_replication.store import Store
+from course_replication.verdicts import Compared, Ordered, Verdict, best_verdict, verdict_of
+
+__all__ = [
+    "Card", "Claim", "Compared", "Context", "Expectation", "Number", "Ordered", "Run", "Store", "Verdict",
+    "best_verdict", "card", "load_claims", "verdict_of",
+]  # fmt: skip

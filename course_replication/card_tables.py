@@ -1,0 +1,148 @@
+"""What a verdict compared, as tables: printed numbers beside ours, orders, and answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from html import escape
+from math import floor, log10
+from statistics import fmean, stdev
+
+from course_replication.verdicts import Compared, Ordered, Verdict
+
+NONE = "–"  # in a cell that has nothing to say
+ENOUGH = 6  # decimals; what is printed with fewer is shown with one more
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells of text: `header` and each of `rows` have the same number; the first of a row names it."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def text(self) -> str:
+        """In columns; the first is flush left, the others flush right."""
+        widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
+        lines = []
+        for row in (self.header, *self.rows):
+            cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+            lines.append("  ".join([row[0].ljust(widths[0]), *cells[1:]]))
+        return "\n".join([self.caption, *(line.rstrip() for line in lines)])
+
+    def html(self) -> str:
+        """With a caption and the scopes of headings, in a box that scrolls where it is too wide."""
+        head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.header)
+        body = "\n".join(
+            f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+            for first, *cells in self.rows
+        )
+        return (
+            f'<div class="claim-numbers" style="overflow-x: auto"><table><caption>{escape(self.caption)}</caption>\n'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
+        )
+
+    def markdown(self) -> str:
+        lines = [f"| {' | '.join(row)} |" for row in (self.header, *self.rows)]
+        lines.insert(1, f"|{'---|' * len(self.header)}")
+        return f"*{self.caption}*\n\n" + "\n".join(lines)
+
+
+def tables_of(verdict: Verdict) -> list[Table]:
+    """The numbers, orders and answers that the verdict rests on; of a claim that is not run, what the paper prints."""
+    trained = verdict.claim.kind == "trained"
+    found = []
+    if verdict.numbers:
+        tolerances = {number.what: number.tolerance for number in verdict.claim.numbers}
+        found.append(_numbers(verdict.numbers, trained, tolerances))
+    elif verdict.claim.expects.match == "value":
+        rows = tuple((named(each.what), with_unit(each.value, each.unit)) for each in verdict.claim.numbers)
+        found.append(Table("What the paper prints", ("what", "paper"), rows))
+    if verdict.orders:
+        found.append(_orders(verdict.orders, trained))
+    if verdict.holds:
+        rows = tuple((named(name).replace("-", " "), "yes" if holds else "no") for name, holds in verdict.holds)
+        found.append(Table("Does it hold here?", ("what", "holds"), rows))
+    return found
+
+
+def _numbers(numbers: Sequence[Compared], trained: bool, tolerances: Mapping[str, float]) -> Table:
+    rows = []
+    for each in numbers:
+        decimals = len(each.printed.partition(".")[2])
+        decimals += decimals < ENOUGH
+        row = [named(each.what), with_unit(each.printed, each.unit), with_spread(each.values, decimals)]
+        if trained:
+            expected = f"{plain(each.low, decimals)} to {plain(each.high, decimals)}"
+            control = NONE if each.control is None else plain(each.control, decimals)
+            row += [str(len(each.values)), expected, control]
+        else:
+            row.append(tolerance_text(tolerances[each.what]))
+        rows.append((*row, "yes" if each.agrees else "no"))
+    if trained:
+        header = ("ours, mean ± sd", "n", "95 % prediction interval", "control")
+    else:
+        header = ("ours", "may differ by")
+    return Table("The paper's numbers beside ours", ("what", "paper", *header, "agrees"), tuple(rows))
+
+
+def _orders(orders: Sequence[Ordered], trained: bool) -> Table:
+    rows = []
+    for each in orders:
+        row = [f"{named(each.first)} > {named(each.second)}"]
+        for name, values, control in zip((each.first, each.second), each.values, each.controls, strict=True):
+            row.append(NONE if is_constant(name) else with_spread(values))
+            row += [NONE if control is None else plain(control)] if trained else []
+        row += [str(min(map(len, _sampled(each)))), p_text(each.p)] if trained else []
+        rows.append((*row, "yes" if each.holds else "no"))
+    if trained:
+        header = ("expected", "first, mean ± sd", "its control", "second, mean ± sd", "its control", "n", "p")
+    else:
+        header = ("expected", "first", "second")
+    return Table("The paper's order, and ours", (*header, "holds"), tuple(rows))
+
+
+def _sampled(step: Ordered) -> list[tuple[float, ...]]:
+    """The values of those of the two that are not constants."""
+    both = zip((step.first, step.second), step.values, strict=True)
+    return [values for name, values in both if not is_constant(name)]
+
+
+def is_constant(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def named(metric: str) -> str:
+    """A metric as a reader sees it: "mse/position_x/mean" → "mse · position x · mean"."""
+    return metric.replace("/", " · ").replace("_", " ")
+
+
+def tolerance_text(tolerance: float) -> str:
+    return f"{Decimal(repr(tolerance)):f}" if tolerance >= 1e-6 else f"{tolerance:.1g}"
+
+
+def p_text(p: float) -> str:
+    return f"{p:.2g}" if p >= 0.001 else "< 0.001"
+
+
+def plain(value: float, decimals: int | None = None) -> str:
+    """A number with so many decimals, or with four digits; a whole one has no decimals where one was asked for."""
+    if float(value).is_integer() and decimals in (None, 0, 1):
+        return str(int(value))
+    return f"{value:.4g}" if decimals is None else f"{value:.{decimals}f}"
+
+
+def with_spread(values: Sequence[float], decimals: int | None = None) -> str:
+    """The mean, and with several values ± their standard deviation: without `decimals`, to two of its digits."""
+    mean, spread = fmean(values), stdev(values) if len(values) > 1 else 0.0
+    if decimals is None and spread > 0:
+        decimals = min(max(1 - floor(log10(spread)), 0), ENOUGH)
+    return plain(mean, decimals) + (f" ± {plain(spread, decimals)}" if len(values) > 1 else "")
+
+
+def with_unit(value: str, unit: str | None) -> str:
+    return value if unit is None else f"{value} {unit}"

@@ -1,0 +1,94 @@
+"""Claims that are settled by counting: sizes of datasets and kernels, schedules, ties of triplets."""
+
+import torch
+
+from course_lib.data import DSprites, Shapes3D, XYSquares
+from course_lib.data.files import fetch
+from course_lib.data.photographs import TINY_IMAGENET, tiny_imagenet
+from course_lib.frameworks import SCHEDULES
+from course_lib.losses.reconstruction import overlap_kernel
+from course_lib.sampling import factor_distance
+from course_lib.schedules import scheduled
+from course_replication.measurements.tables import PAIRS, SPACINGS
+from course_replication.parts import Part
+from course_replication.runs import Context
+
+
+def squares(context: Context) -> dict:
+    """XYSquares: its factors, and the side of a square as it is drawn."""
+    data = XYSquares()
+    values = set(data.space.sizes)
+    lit = (data.images(torch.arange(len(data.space.names))) > 0).sum((2, 3)).unique()
+    return {
+        "factors": len(data.space.sizes),
+        "values": values.pop() if len(values) == 1 else 0,
+        "images": len(data),
+        "square-size": lit.item() ** 0.5 if len(lit) == 1 else 0,
+        "image-size": data.shape[-1],
+    }
+
+
+def spacings(context: Context) -> dict:
+    return {f"images/spacing-{spacing}": len(XYSquares(spacing)) for spacing in SPACINGS}
+
+
+def box_kernel(context: Context) -> dict:
+    """The kernel of the box-blur loss at 64 pixels; its outer product with itself is √α times one that sums to 1."""
+    kernel = overlap_kernel("mse-box", 64)
+    return {"radius": len(kernel) // 2, "kernel-size": len(kernel), "weight": kernel.double().sum() ** 4}
+
+
+def grids(context: Context) -> dict:
+    """The number of images of dSprites and 3D Shapes, and of the values of each factor."""
+    spaces = {"dsprites": DSprites.space, "shapes3d": Shapes3D.space}
+    return {
+        f"{data}/{name}": count
+        for data, space in spaces.items()
+        for name, count in {"images": len(space), **dict(zip(space.names, space.sizes, strict=True))}.items()
+    }
+
+
+def schedule_ends(context: Context) -> dict:
+    """ω and η of each schedule of Table 5.2 at the first and after the last step."""
+    steps, found = 1000, {}
+    for name, settings in SCHEDULES.items():
+        for part, schedule in (("weight", settings["shared_weight"]), ("strength", settings["strength"])):
+            for end, index in (("start", 0), ("end", steps)):
+                found[f"{name}/{part}/{end}"] = float(scheduled(schedule, torch.tensor(index), steps))
+    return found
+
+
+def misjudged_triplets(context: Context, num_triplets: int) -> dict:
+    """The share in per cent of random triplets of XYSquares that sums of floating-point quotients order wrongly.
+
+    A triplet is in order unless the first point is farther from the anchor than the second. Wrong are those that only
+    the sums take for out of order. The thesis does not say in which precision: "misjudged" is in double precision,
+    "misjudged/single" in single.
+    """
+    space = XYSquares().space
+    anchor, first, second = torch.randint(len(space), (3, num_triplets), generator=context.generator)
+    near, far = (factor_distance(space, anchor, other, by="scaled_l1") for other in (first, second))
+    gaps = [(space.factors(anchor) - space.factors(other)).abs() for other in (first, second)]
+    found = {}
+    for name, dtype in (("misjudged", torch.float64), ("misjudged/single", torch.float32)):
+        # one after the other, for rounding depends on the order
+        sums = [sum((gap.to(dtype) / 7).unbind(1)) for gap in gaps]
+        found[name] = 100 * ((sums[0] > sums[1]) & (near <= far)).sum().item() / num_triplets
+    return found
+
+
+def photographs(context: Context) -> dict:
+    """How many photographs of Tiny ImageNet there are, and their side in pixels. It needs the archive."""
+    images = tiny_imagenet(fetch(TINY_IMAGENET))
+    return {"photographs": len(images), "photograph-size": images.shape[1]}
+
+
+PLANS = {
+    "distances/figure-3.6": (Part("counts.squares"),),
+    "distances/figure-3.8": (Part("counts.spacings"),),
+    "distances/section-3.4.1": (Part("counts.box_kernel"),),
+    "distances/section-5.2.4": (Part("counts.misjudged_triplets", {"num_triplets": 5 * PAIRS}),),
+    "distances/table-5.2": (Part("counts.schedule_ends"),),
+    "distances/figure-7.4": (Part("counts.photographs"),),
+    "factorvae/section-6-data": (Part("counts.grids"),),
+}

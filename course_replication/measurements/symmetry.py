@@ -1,0 +1,119 @@
+"""Claims about symmetries: analogies by parallelograms, and manifolds that are split into their factors."""
+
+import math
+
+import numpy as np
+
+from course_lib.theory import connection_laplacian, split_manifold
+from course_replication.parts import Part
+from course_replication.runs import Context
+
+SPLIT = 15  # degrees by which found axes may miss the factor they are in
+CLOSE = 1e-12
+# Dimensions of the spheres that are multiplied, neighbours of each point, and γ, between eigenvalues near 0 and others.
+MANIFOLDS = {"spheres": ((2, 2), 16, 0.5), "sphere-circle": ((2, 1), 12, 0.15), "torus": ((1, 1), 10, 0.03)}
+
+
+def parallelogram(context: Context) -> dict[str, bool]:
+    """d = b + c − a for translations in space and for rotations, where d is c moved as b is from a.
+
+    Of rotations there are two kinds: of one plane on top of each other, and of two planes, which are two factors.
+    """
+    draws = np.random.default_rng(context.seed)
+    point, first, second = draws.normal(size=(3, 4))
+    angles = draws.uniform(0.5, 2.5, size=2)
+    turns = [_turn(angle, plane) for angle, plane in zip(angles, ((0, 1), (2, 3)), strict=True)]
+    again = _turn(angles[1], (0, 1))
+    tilted = _turn(angles[1], (1, 2))  # shares an axis with the first plane
+    apart = {
+        "translations": _missed(point, lambda x: x + first, lambda x: x + second),
+        "rotations": _missed(point, lambda x: turns[0] @ x, lambda x: again @ x),
+        "factors": _missed(point, lambda x: turns[0] @ x, lambda x: turns[1] @ x),
+    }
+    return {
+        "translations-complete": apart["translations"] < CLOSE,
+        "rotations-do-not": apart["rotations"] > 0.1,
+        "different-factors-commute": np.allclose(turns[0] @ turns[1], turns[1] @ turns[0], atol=CLOSE),
+        "different-factors-complete": apart["factors"] < CLOSE,
+        "planes-that-share-an-axis-commute": np.allclose(turns[0] @ tilted, tilted @ turns[0], atol=CLOSE),
+    }
+
+
+def manifolds(context: Context, num_points: int) -> dict[str, bool | float]:
+    """Products of spheres and a flat torus, split by `split_manifold`; "angle" is how far axes miss their factors.
+
+    "near-0" counts eigenvalues below γ. Where more fields than needed have the eigenvalue 0, the split depends on which
+    of their combinations is taken: of the torus the angle is the worst of three.
+    """
+    found = {}
+    for name, (dims, neighbours, gap) in MANIFOLDS.items():
+        points = _product(dims, num_points, context.seed)
+        splits = [
+            split_manifold(points, sum(dims), gap=gap, neighbours=neighbours, count=5, seed=seed)
+            for seed in range(3 if name == "torus" else 1)
+        ]
+        values = splits[0].eigenvalues
+        found |= {f"eigenvalue-{place}/{name}": value for place, value in enumerate(values[:4], 1)}
+        found[f"near-0/{name}"] = (values < gap).sum()
+        found[f"angle/{name}"] = max(_angle(split, dims) for split in splits)
+        found[f"factors/{name}"] = splits[0].factors.max() + 1
+    products = ("spheres", "sphere-circle")
+    return found | {
+        "product-of-spheres-is-split": all(found[f"angle/{name}"] < SPLIT for name in products),
+        "flat-product-is-not": found["angle/torus"] > SPLIT,
+        "one-eigenvalue-near-0-for-each-factor-but-one": all(found[f"near-0/{name}"] == 1 for name in products),
+        "gap-above-them": all(found[f"eigenvalue-2/{name}"] > 2 * found[f"eigenvalue-1/{name}"] for name in products),
+    }
+
+
+def entries(context: Context) -> dict[str, bool | float]:
+    """Non-zero entries of the Laplacian for each edge, on spheres of 2 to 10 dimensions, and their growth."""
+    counts = {}
+    for dim in (2, 3, 5, 10):
+        points = _product((dim,), 60, context.seed)
+        laplacian, _ = connection_laplacian(points, dim, 12)
+        edges = np.diff(laplacian.indptr).sum() - len(points)  # blocks but those of the diagonal
+        side = dim * (dim + 1) // 2 - 1
+        counts[dim] = (np.count_nonzero(laplacian.data) - side * len(points)) / edges
+    power = math.log(counts[10] / counts[5]) / math.log(2)
+    return {f"entries/dimension-{dim}": count for dim, count in counts.items()} | {
+        "entries-grow-with-the-fourth-power": 3.5 < power < 4.5,
+        "power-from-5-to-10": power,
+    }
+
+
+def _turn(angle: float, plane: tuple[int, int]) -> np.ndarray:
+    """A rotation of four-dimensional space by an angle in a coordinate plane."""
+    turn = np.eye(4)
+    turn[np.ix_(plane, plane)] = [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
+    return turn
+
+
+def _missed(point, first, second) -> float:
+    """How far b + c − a is from the point that both transformations lead to."""
+    return float(np.linalg.norm(first(point) + second(point) - point - first(second(point))))
+
+
+def _product(dims: tuple[int, ...], num_points: int, seed: int) -> np.ndarray:
+    """Points evenly spread over a product of spheres of radius 1 in their own coordinates."""
+    draws, parts = np.random.default_rng(seed), []
+    for dim in dims:
+        normal = draws.normal(size=(num_points, dim + 1))
+        parts.append(normal / np.linalg.norm(normal, axis=1, keepdims=True))
+    return np.concatenate(parts, axis=1)
+
+
+def _angle(split, dims: tuple[int, ...]) -> float:
+    """The mean angle in degrees between a found axis and the coordinates of the factor it is nearest to."""
+    ends = np.cumsum([0, *(dim + 1 for dim in dims)])
+    shares = np.stack([(split.axes[:, low:high] ** 2).sum(1) for low, high in zip(ends, ends[1:], strict=False)])
+    return float(np.degrees(np.arccos(np.sqrt(shares.max(0).clip(max=1)))).mean())
+
+
+_MANIFOLDS = (Part("symmetry.manifolds", {"num_points": 2000}),)
+PLANS = {
+    "review/section-3-identified": _MANIFOLDS,
+    "review/section-3-parallelogram": (Part("symmetry.parallelogram"),),
+    "review/section-3.1": _MANIFOLDS,
+    "review/section-3.3-cost": (Part("symmetry.entries"),),
+}

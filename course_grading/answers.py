@@ -1,38 +1,157 @@
-"""The usual kinds of plain answers: a number, choices. Each returns the `fault` of a `Plain` exercise."""
+"""What an answer of data may look like, read with patience: a number, a row of numbers, words, a tensor, by key or not.
+
+Each reader returns the plain value or raises `Unfit`, whose text is what the student is told. `number`, `numbers` and
+`words` are whole checks of the usual kinds. `mistakes` map a sentence to the wrong answer that it is said to.
+"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from numbers import Real
 
+import torch
+from torch import Tensor
+
 from course_grading.calling import one_line
-from course_grading.exercise import Wrong
+from course_grading.exercise import Plain, Unfit, each_of, either
 from course_grading.wire import Other
 
 
-def number(right: float, wrong: tuple[Wrong, ...], *, relative: float = 1e-3) -> Callable[[object], str | None]:
-    """A number within the relative tolerance. A wrong number that is known gets its own message."""
+def real(answer, name: str = "") -> float:
+    """One number: Python's or NumPy's, or a tensor or array with one entry. Infinities and NaN are none."""
+    value = as_number(answer)
+    if value is None:
+        raise Unfit(f"{_about(name)}got {kind(answer)}; expected one number.")
+    if not math.isfinite(value):
+        raise Unfit(f"{_about(name)}got {value}; expected a finite number.")
+    return value
+
+
+def row(answer, count: int, name: str = "") -> list[float]:
+    """So many finite numbers: a list, a tuple, or a tensor or array of one axis."""
+    given = _listed(answer)
+    if given is None:
+        raise Unfit(f"{_about(name)}got {kind(answer)}; expected a list of {count} numbers.")
+    if len(given) != count:
+        raise Unfit(f"{_about(name)}got {len(given)} entries; expected {count} numbers.")
+    return [real(number, f"{_about(name)}entry {place}") for place, number in enumerate(given)]
+
+
+def word(answer, allowed: Sequence[str], name: str = "") -> str:
+    """One of the allowed words, in any case; a hyphen or an underscore may stand for a space, and so the other way."""
+    text = answer.value if isinstance(answer, Enum) else answer
+    known = {_plain(each): each for each in allowed}
+    found = known.get(_plain(one_line(text))) if isinstance(text, str) else None
+    if found is None:
+        raise Unfit(f"{_about(name)}got {one_line(answer, 40)!r}; expected one of {', '.join(map(repr, allowed))}.")
+    return found
+
+
+def keyed(answer, keys: Sequence[str], each: str = "") -> dict:
+    """A dict with exactly these keys, in their order; `each` says what stands under one, such as "four numbers"."""
+    form = f"expected a dict with the keys {', '.join(keys)}" + (f", each with {each}." if each else ".")
+    if not isinstance(answer, dict):
+        raise Unfit(f"got {kind(answer)}; {form}")
+    if set(answer) != set(keys):
+        raise Unfit(f"got the keys {one_line(', '.join(map(str, answer)), 100)}; {form}")
+    return {key: answer[key] for key in keys}
+
+
+def tensor(answer, shape: tuple[int | None, ...], about: str = "", dtype: torch.dtype | None = None) -> Tensor:
+    """A tensor of that shape, None for any length, without its gradient: of `dtype`, or of finite real numbers.
+
+    about : what the axes are, for the message: "three values, two latents".
+    """
+    form = f"expected a tensor of shape ({', '.join('n' if side is None else str(side) for side in shape)})"
+    form = form.replace(",)", ")") if len(shape) > 1 else form.replace(")", ",)")
+    form += f": {about}." if about else "."
+    if not isinstance(answer, Tensor):
+        raise Unfit(f"got {kind(answer)}; {form}")
+    fits = answer.ndim == len(shape) and all(want in (None, got) for got, want in zip(answer.shape, shape, strict=True))
+    if not fits:
+        raise Unfit(f"got the shape {tuple(answer.shape)}; {form}")
+    if dtype is not None and answer.dtype != dtype:
+        raise Unfit(f"got {answer.dtype}; expected {dtype}.")
+    if answer.is_complex() or answer.dtype == torch.bool:
+        raise Unfit(f"got {answer.dtype}; expected real numbers, float32 for instance.")
+    if not answer.isfinite().all():
+        raise Unfit("some of the numbers are NaN or infinite.")
+    return answer.detach()
+
+
+def number(right: float, mistakes: Mapping[str, object], *, relative: float = 1e-3, praise: str = "right.") -> Plain:
+    """A check of one number, right within the relative tolerance."""
 
     def fault(answer) -> str | None:
-        value = as_number(answer)
-        if value is None:
-            return f"got {_kind(answer)}; wanted is one number."
-        if not math.isfinite(value):
-            return f"got {value}; wanted is a finite number."
+        value = real(answer)
         if math.isclose(value, right, rel_tol=relative):
             return None
-        for mistake in wrong:
-            if math.isclose(value, mistake.answer, rel_tol=relative):
-                return mistake.message
-        if math.isclose(value, -right, rel_tol=relative):
-            return "the sign is wrong."
-        return f"{value:.6g} is too {'large' if value > right else 'small'}."
+        for sentence, wrong in mistakes.items():
+            if any(math.isclose(value, each, rel_tol=relative) for each in each_of(wrong)):
+                return sentence
+        return "the sign is wrong." if math.isclose(value, -right, rel_tol=relative) else _sized(value, right)
 
-    return fault
+    return Plain(fault=fault, mistakes=mistakes, praise=praise)
+
+
+def numbers(
+    right: Mapping[str, float], mistakes: Mapping[str, object], *, tolerance: float, praise: str = "right."
+) -> Plain:
+    """A check of a dict of numbers, right within the tolerance.
+
+    mistakes : sentence → the wrong number. The sentence begins with the key that it is about, and a colon.
+    """
+
+    def fault(answer) -> str | None:
+        given = {key: real(value, key) for key, value in keyed(answer, [*right], "a number").items()}
+        for key, value in given.items():
+            if not abs(value - right[key]) <= tolerance:
+                known = _sentence(mistakes, key, lambda wrong, value=value: abs(value - wrong) <= tolerance)
+                return known or f"{key}: {_sized(value, right[key])}"
+        return None
+
+    return Plain(fault=fault, mistakes=_whole(right, mistakes), praise=praise)
+
+
+def words(
+    right: Mapping[str, str], allowed: Sequence[str], mistakes: Mapping[str, object], *, praise: str = "right."
+) -> Plain:
+    """A check of a dict with one of the allowed words for each key.
+
+    mistakes : sentence → the wrong word. The sentence begins with the key that it is about, and a colon.
+    """
+
+    def fault(answer) -> str | None:
+        given = keyed(answer, [*right], f"one of {', '.join(map(repr, allowed))}")
+        given = {key: word(value, allowed, key) for key, value in given.items()}
+        for key, value in given.items():
+            if value != right[key]:
+                return _sentence(mistakes, key, lambda wrong, value=value: value == wrong) or f"{key}: not {value!r}."
+        return None
+
+    return Plain(fault=fault, mistakes=_whole(right, mistakes), praise=praise)
+
+
+def _sentence(mistakes: Mapping[str, object], key: str, fits: Callable[[object], bool]) -> str | None:
+    """The first sentence about the key whose mistake fits."""
+    about = (sentence for sentence in mistakes if sentence.partition(": ")[0] == key)
+    return next((sentence for sentence in about if any(map(fits, each_of(mistakes[sentence])))), None)
+
+
+def _whole(right: Mapping[str, object], mistakes: Mapping[str, object]) -> dict[str, object]:
+    """The mistakes as answers: the right dict with the one entry changed."""
+    found = {}
+    for sentence, wrong in mistakes.items():
+        key = sentence.partition(": ")[0]
+        if key not in right:
+            raise ValueError(f"mistakes: got {sentence[:40]!r}; expected one of {', '.join(right)} before the colon.")
+        found[sentence] = either(*({**right, key: each} for each in each_of(wrong)))
+    return found
 
 
 def as_number(answer) -> float | None:
-    """The answer as a float if it is a number, or a tensor or array of no dimension with one in it; else None."""
-    if getattr(answer, "shape", None) == () and hasattr(answer, "item"):
+    """The answer as a float if it is a number, or a tensor or array with one entry; else None."""
+    if math.prod(getattr(answer, "shape", (0,))) == 1 and hasattr(answer, "item"):
         answer = answer.item()
     if isinstance(answer, bool) or not isinstance(answer, Real):
         return None
@@ -42,29 +161,31 @@ def as_number(answer) -> float | None:
         return math.inf
 
 
-def choices(
-    right: dict[str, str], allowed: tuple[str, ...], wrong: dict[tuple[str, str], str]
-) -> Callable[[object], str | None]:
-    """A dict with one of the `allowed` words for each key of `right`; `wrong` has the message for (key, word)."""
-
-    def fault(answer) -> str | None:
-        if not isinstance(answer, dict):
-            return f"got {_kind(answer)}; wanted is a dict with the keys {', '.join(right)}."
-        if set(answer) != set(right):
-            return f"got the keys {one_line(', '.join(map(str, answer)), 100)}; wanted are {', '.join(right)}."
-        given = {key: one_line(word).strip().lower() for key, word in answer.items()}
-        for key, word in given.items():
-            if word not in allowed:
-                return f"{key}: got {one_line(answer[key], 40)!r}; allowed are {', '.join(map(repr, allowed))}."
-        for key, word in given.items():
-            if word != right[key]:
-                return wrong.get((key, word), f"{key}: not {word!r}.")
-        return None
-
-    return fault
-
-
-def _kind(answer) -> str:
+def kind(answer) -> str:
+    """What an answer is, for a message: "a tensor of shape (3,)", "an int", "nothing"."""
+    if answer is None:
+        return "nothing"
+    name = answer.type_name if isinstance(answer, Other) else type(answer).__name__
     shape = getattr(answer, "shape", None)
-    named = f"a {answer.type_name if isinstance(answer, Other) else type(answer).__name__}"
+    named = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
     return f"{named} of shape {tuple(shape)}" if shape is not None else named
+
+
+def _listed(answer) -> list | None:
+    """The entries of a list, a tuple, or a tensor or array of one axis (few enough to be looked at); else None."""
+    if isinstance(answer, list | tuple):
+        return [*answer]
+    few = len(getattr(answer, "shape", ())) == 1 and answer.shape[0] <= 10_000
+    return answer.tolist() if few and hasattr(answer, "tolist") else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().replace("-", " ").replace("_", " ").split())
+
+
+def _sized(value: float, right: float) -> str:
+    return f"{value:.6g} is too {'large' if value > right else 'small'}."
+
+
+def _about(name: str) -> str:
+    return f"{name}: " if name and not name.endswith(": ") else name

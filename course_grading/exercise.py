@@ -5,10 +5,11 @@ stand-in for one in the worker; the exercise cannot tell which, so that both giv
 """
 
 import copy
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -94,27 +95,53 @@ class Wrong:
     message: str
 
 
+class Unfit(Exception):
+    """An answer that is not of the form that is asked for. Its text is the sentence that the student gets."""
+
+
+class Either(list):
+    """Several wrong answers that show the same mistake."""
+
+
+def either(*answers) -> Either:
+    return Either(answers)
+
+
+def each_of(wrong) -> list:
+    """The wrong answers that stand beside one sentence: one, or those of `either`."""
+    return wrong if isinstance(wrong, Either) else [wrong]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Exercise(ABC):
-    """What every exercise has.
+    """What every exercise has. Its facts are filled in by the registry, from the notebook.
 
     id : "02.1": the chapter and the number. A hidden check has an id of its own, and `of` is the exercise whose answer
         it looks at.
-    answer : the name that the notebook's stub has.
-    hints : two, the second the stronger.
-    difficulty : 1 to 3. minutes : how long it takes. points : what it is worth.
+    mistakes : the sentence that a mistake is named by → a wrong answer that makes it (or several, by `either`).
+    also_right : answers that are right in another way than the solution's; the tests hold them against the check.
+    praise : what is said to a right answer.
+    title, objective, answer, points, difficulty, minutes, hints : as in `Facts`.
     """
 
-    id: str
-    title: str
-    objective: str
-    answer: str
-    points: int
+    mistakes: Mapping[str, object] = field(default_factory=dict)
+    also_right: tuple = ()
+    praise: str = "right."
+    id: str = ""
+    of: str | None = None
+    title: str = ""
+    objective: str = ""
+    answer: str = ""
+    points: int = 0
     difficulty: int = 1
     minutes: int = 10
     hints: tuple[str, ...] = ()
-    wrong: tuple[Wrong, ...] = ()
-    of: str | None = None
+
+    @property
+    def wrong(self) -> tuple[Wrong, ...]:
+        """The mistakes one by one."""
+        pairs = ((sentence, answer) for sentence, wrong in self.mistakes.items() for answer in each_of(wrong))
+        return tuple(Wrong(answer, sentence) for sentence, answer in pairs)
 
     @abstractmethod
     def judge(self, answer: Answer, seed: int) -> Verdict:
@@ -123,17 +150,19 @@ class Exercise(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Plain(Exercise):
-    """An exercise whose answer is data. `fault` takes it and returns what is wrong with it, or None."""
+    """An exercise whose answer is data. `fault` returns what is wrong with it, or None; it may raise `Unfit`."""
 
     fault: Callable[[object], str | None]
-    praise: str = "right."
 
     @as_in_the_grader
     def judge(self, answer: Answer, seed: int) -> Verdict:
         outcome = answer.value()
         if outcome.blank:
             return Verdict(False, BLANK)
-        found = f"{outcome.error}." if outcome.error else self.fault(outcome.value)
+        try:
+            found = f"{outcome.error}." if outcome.error else self.fault(outcome.value)
+        except Unfit as unfit:
+            found = str(unfit)
         return Verdict(found is None, found or self.praise)
 
 
@@ -142,16 +171,21 @@ class Function(Exercise):
     """An exercise whose answer is a function of tensors.
 
     cases : generator → lists of arguments, a typical one first. An argument that requires a gradient is differentiated.
-    names : of the arguments, for messages.
-    reference : the function that is right, computed independently of the library's where that is possible.
-    wrong : functions with one mistake each, whose outputs and gradients are compared with a wrong answer's.
+    reference : the function that is right, computed independently of the library's where that is possible. Its
+        arguments are called as the task calls them.
+    mistakes : of functions, whose outputs and gradients are compared with a wrong answer's.
+    tolerance : relative and absolute, of outputs; by default that of their dtype.
     """
 
-    names: tuple[str, ...]
-    cases: Callable[[torch.Generator], Sequence[Sequence]]
     reference: Callable[..., Tensor]
+    cases: Callable[[torch.Generator], Sequence[Sequence]]
     tolerance: tuple[float, float] | None = None
     praise: str = "right, on every input that was tried."
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the arguments, for messages."""
+        return tuple(inspect.signature(self.reference).parameters)
 
     @as_in_the_grader
     def judge(self, answer: Answer, seed: int) -> Verdict:

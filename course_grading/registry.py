@@ -1,26 +1,37 @@
-"""Which exercises there are: a module `chapter_NN` for each chapter, and files of hidden checks."""
+"""Which exercises there are: a module of checks for each chapter, with the facts of its notebook, and hidden checks."""
 
 import importlib
 import pkgutil
 import re
 import runpy
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
-from course_grading import chapters
+from course_grading import checks
 from course_grading.exercise import Exercise
+from course_grading.facts import facts
+
+
+@cache
+def _modules() -> dict[str, str]:
+    """Chapter → the name of its module of checks: "02" → "ch02_vae"."""
+    names = sorted(module.name for module in pkgutil.iter_modules(checks.__path__))
+    return {name[2:4]: name for name in names if re.match(r"ch\d\d_", name)}
 
 
 def known() -> tuple[str, ...]:
     """The numbers of the chapters that have exercises: ("02", …)."""
-    names = (module.name for module in pkgutil.iter_modules(chapters.__path__))
-    return tuple(sorted(name.removeprefix("chapter_") for name in names if name.startswith("chapter_")))
+    return tuple(_modules())
 
 
+@cache
 def exercises_of(chapter: str) -> tuple[Exercise, ...]:
     """The exercises of a chapter, in order; a ValueError when it has none."""
     if chapter not in known():
         raise ValueError(f"chapter: got {chapter!r}; allowed are {', '.join(map(repr, known()))}.")
-    return importlib.import_module(f"course_grading.chapters.chapter_{chapter}").EXERCISES
+    found = importlib.import_module(f"{checks.__name__}.{_modules()[chapter]}").EXERCISES
+    return tuple(replace(check, id=id, **vars(facts()[id])) for id, check in found.items())
 
 
 def find(exercise: str) -> Exercise:

@@ -1,11 +1,12 @@
-"""Make the students' exercises, and the book's page of solutions: `make exercises`, from exercises/solutions/ alone.
+"""Make what comes from exercises/solutions/ alone, by `make exercises`: the students' notebooks, the facts that the
+grader reads of each exercise (exercise_facts.py), and the book's page of solutions (solutions_page.py).
 
 In a code cell, what stands between `### BEGIN SOLUTION` and `### END SOLUTION` is taken out. Inside a function, a line
 that raises NotImplementedError takes its place. At the top level, where raising would stop "run all", each name that is
 assigned there becomes `name = ...`. Where students get code of their own, with a planted fault say, it stands in
 comments after `### STUB`. A cell tagged `hidden` is dropped, and no outputs are stored.
 
-On the page, made by solutions_page.py, each exercise has its task, its solution, the text of its hidden cell `why-N`,
+On the page, each exercise has its task, its solution, the text of its hidden cell `why-N`,
 and the wrong answers that the grader knows by name.
 """
 
@@ -17,6 +18,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import exercise_facts
 import notebook_io
 import solutions_page
 
@@ -91,6 +93,7 @@ def differences(root: Path = notebook_io.ROOT) -> list[str]:
         if not student.is_file() or notebook_io.read(student) != student_notebook(notebook_io.read(path)):
             found.append(f"{student.relative_to(root)} is not what its solution gives: run `make exercises`.")
     made = {student_path(path) for path in solutions(root)}
+    found += exercise_facts.differences(solutions(root), root)
     found += solutions_page.differences(solutions(root), root)
     for student in sorted(set((root / "exercises").glob("*.ipynb")) - made):
         found.append(f"{student.relative_to(root)} has no solution.")
@@ -102,7 +105,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; say what differs")
     if parser.parse_args().check:
         found = differences()
-        print("\n".join(found) or "Every student's notebook, and the page of solutions, is what the solutions give.")
+        print("\n".join(found) or "Every student's notebook, the facts and the page of solutions are what these give.")
         return 1 if found else 0
     for path in solutions():
         try:
@@ -111,9 +114,10 @@ def main() -> int:
             print(f"{path.relative_to(notebook_io.ROOT)}, {error}", file=sys.stderr)
             return 1
         print(f"{student_path(path).relative_to(notebook_io.ROOT)} was written.")
-    page = solutions_page.path_of(notebook_io.ROOT)
-    page.write_text(solutions_page.page(solutions()), encoding="utf-8")
-    print(f"{page.relative_to(notebook_io.ROOT)} was written.")
+    for path, content in ((exercise_facts.path_of, exercise_facts.text), (solutions_page.path_of, solutions_page.page)):
+        made = path(notebook_io.ROOT)
+        made.write_text(content(solutions()), encoding="utf-8")
+        print(f"{made.relative_to(notebook_io.ROOT)} was written.")
     return 0
 
 

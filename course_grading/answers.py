@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from course_grading.calling import one_line
+from course_grading.compare import kind
 from course_grading.exercise import Plain, Unfit, each_of, either
-from course_grading.wire import Other
 
 
 def real(answer, name: str = "") -> float:
@@ -159,16 +159,6 @@ def as_number(answer) -> float | None:
         return float(answer)
     except OverflowError:
         return math.inf
-
-
-def kind(answer) -> str:
-    """What an answer is, for a message: "a tensor of shape (3,)", "an int", "nothing"."""
-    if answer is None:
-        return "nothing"
-    name = answer.type_name if isinstance(answer, Other) else type(answer).__name__
-    shape = getattr(answer, "shape", None)
-    named = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
-    return f"{named} of shape {tuple(shape)}" if shape is not None else named
 
 
 def _listed(answer) -> list | None:

@@ -10,6 +10,7 @@ from course_grading.calling import one_line
 from course_grading.exercise import Exercise
 from course_grading.grader import Unusable, content_of, grade, written
 from course_grading.record import Record
+from course_grading.registry import notebooks_in
 from course_grading.results import Report
 from course_grading.sandbox import Limits
 
@@ -18,16 +19,11 @@ FORMULA = re.compile(r"""(^|;["'\s]*)(?=[=+\-@|%＝＋－＠])""")
 MOST_NAME = 40  # letters of a file's name in the printed table
 
 
-def submissions(folder: Path) -> list[Path]:
-    """The notebooks below the folder, in the order of their paths."""
-    return sorted(path for path in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
-
-
 def grade_all(
     folder: Path, exercises: Sequence[Exercise], limits: Limits, record: Record, done: Callable[[Report], None]
 ) -> Iterator[Report]:
     """Grade one after the other, but for those that are in the record; `done` is called with each new report."""
-    for path in submissions(folder):
+    for path in notebooks_in(folder):
         name = str(path.relative_to(folder))
         try:
             content = content_of(path)

@@ -1,7 +1,8 @@
 """The code of a notebook's cell, which is Python with IPython's additions, made into plain Python.
 
-What only wraps Python is taken off (%time, %%time); what only shows something is left out (f?, %matplotlib). What would
-start a program or run another language is left out too, and named, since an answer may have hung on it (x = !ls).
+What only wraps Python is taken off (%time, %%time, prompts, an indentation of all lines); what only shows something is
+left out (f?, %matplotlib). What would start a program or run another language is left out too, and named, since answers
+may have hung on it (x = !ls).
 """
 
 import ast
@@ -16,6 +17,10 @@ SHOWING = (
 INSTALLING = ("pip", "pip3", "conda", "mamba", "apt", "uv")  # programs that the grader does not miss
 OPTIONS = re.compile(r"(-[nrp]\s*\d+\s+|-[tcqov]\d*\s+)*")
 LINE = re.compile(r"^(\s*)((?:[\w.,\s\[\]'\"]+=\s*)?)([%!])(\w*)\s*(.*)$")
+PROMPTS = (  # of Python and of IPython, with those of the lines that go on
+    re.compile(r"^(?:>>>|\.\.\.)(?: |$)"),
+    re.compile(r"^(?:In \[\d+\]:|\s*\.{3,}:)(?: |$)"),
+)
 HELP = re.compile(r"^\s*(\?\??\s*[\w.*]+|[%\w.*\[\]]+\s*\?\??)\s*$")
 MOST_LINES = 200  # of IPython's in a cell
 
@@ -23,6 +28,7 @@ MOST_LINES = 200  # of IPython's in a cell
 def compiled(source: str, name: str):
     """The cell's code object, and what was left out of it. A SyntaxError when it is no Python otherwise."""
     left_out: list[str] = []
+    source = _without_prompts(_flush(source))
     header, _, body = source.lstrip().partition("\n")
     if header.startswith("%%"):
         magic = header[2:].split(maxsplit=1)[0] if header[2:].strip() else ""
@@ -34,14 +40,42 @@ def compiled(source: str, name: str):
         try:
             return compile("\n".join(lines), name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), left_out
         except SyntaxError as error:
-            place = (error.lineno or 0) - 1
-            plain = _plain(lines[place]) if 0 <= place < len(lines) else None
+            first, last = _continued(lines, (error.lineno or 0) - 1)
+            plain = _plain(lines[first]) if 0 <= first < len(lines) else None
             if plain is None:
                 raise
             if plain[1]:
-                left_out.append(lines[place].strip())
-            lines[place] = plain[0]
+                left_out.append(lines[first].strip())
+            lines[first : last + 1] = [plain[0], *[""] * (last - first)]  # as many as before: errors name lines
     raise SyntaxError(f"more than {MOST_LINES} lines of magics")
+
+
+def _flush(source: str) -> str:
+    """The cell with the indentation of its first line taken from every line that has it, as IPython does."""
+    lines = source.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    indent = first[: len(first) - len(first.lstrip())]
+    return "\n".join(line.removeprefix(indent) for line in lines) if indent else source
+
+
+def _without_prompts(source: str) -> str:
+    """The cell without the prompts of a console that it was copied from, if its first line begins with one."""
+    lines = source.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    for prompt in PROMPTS:
+        if prompt.match(first):
+            return "\n".join(prompt.sub("", line) for line in lines)
+    return source
+
+
+def _continued(lines: list[str], place: int) -> tuple[int, int]:
+    """The first and the last of the lines, joined by backslashes, of which the one at `place` is part."""
+    first = last = place
+    while 0 < first <= len(lines) and lines[first - 1].endswith("\\"):
+        first -= 1
+    while 0 <= last < len(lines) - 1 and lines[last].endswith("\\"):
+        last += 1
+    return first, last
 
 
 def _plain(line: str) -> tuple[str, bool] | None:

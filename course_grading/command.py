@@ -1,10 +1,13 @@
 """`python -m course_lib grade`: one notebook, or a folder of them."""
 
 import argparse
+import ctypes
 import json
+import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -29,9 +32,11 @@ def add_to(commands) -> None:
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="print JSON")
     forms.add_argument("--gradescope", action="store_true", help="print Gradescope's results.json")
-    parser.add_argument("--chapter", help="two digits, such as 02; otherwise the file's name tells")
+    parser.add_argument("--chapter", help="two digits, such as 02; otherwise its checks or its name tell")
     parser.add_argument("--hidden", type=Path, help="a folder of hidden checks")
-    parser.add_argument("--seconds", type=float, default=Limits.total, help="for one submission in all (%(default)g)")
+    parser.add_argument(
+        "--seconds", type=float, help=f"for one submission in all ({Limits.total:g}; longer on a slow computer)"
+    )
     parser.add_argument(
         "--output", type=Path, default=Path("grades"), help="of a folder's table and picture (%(default)s)"
     )
@@ -53,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             complain(f"hidden: {arguments.hidden} has no file for chapter {chapter}, so nothing is added.")
         if sys.platform not in ("linux", "darwin"):
             raise ValueError(f"system: got {sys.platform}; allowed are Linux and macOS (on Windows, use WSL).")
-        if not 0 < arguments.seconds <= 86_400:
+        if arguments.seconds is not None and not 0 < arguments.seconds <= 86_400:
             raise ValueError(f"seconds: got {arguments.seconds:g}; allowed are numbers above 0, up to 86,400 (a day).")
         if path.is_dir():
             arguments.output.mkdir(parents=True, exist_ok=True)
@@ -61,12 +66,13 @@ def run(arguments: argparse.Namespace) -> int:
         complain(error if isinstance(error, ValueError) else f"output: {error}")
         return 2
     sandbox.hide_memory()
-    limits = Limits(total=arguments.seconds)
+    asked = Limits() if arguments.seconds is None else Limits(total=arguments.seconds)
+    limits = replace(asked.scaled(sandbox.slowness()), **{} if arguments.seconds is None else {"total": asked.total})
     try:
         with _ended_in_order():
             if not path.is_dir():
                 return _one(arguments, exercises, limits)
-            setting = record.setting(chapter, hidden, limits)
+            setting = record.setting(chapter, hidden, asked)
             return _class(arguments, exercises, limits, record.Record(arguments.output / "graded.jsonl", setting))
     except sandbox.GraderError as error:
         complain(error)
@@ -97,10 +103,25 @@ complain = partial(say, error=True)
 
 def _one(arguments: argparse.Namespace, exercises, limits: Limits) -> int:
     complain(f"Grading {written(arguments.notebook.name)} …")
-    report = grade(arguments.notebook, exercises, limits)
+    with _own_output():
+        report = grade(arguments.notebook, exercises, limits)
     _warn(report)
     say(_form(arguments, report))
     return 0
+
+
+@contextmanager
+def _own_output():
+    """Descriptor 1 leads to standard error while answers are looked at: LAPACK writes to it what they provoke."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)  # what a library has not written yet
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _form(arguments: argparse.Namespace, report: Report) -> str:
@@ -132,7 +153,10 @@ def _class(arguments: argparse.Namespace, exercises, limits: Limits, graded: rec
         new.append(report)
         complain(f"{report.points:3} of {report.possible}  {report.seconds:5.1f} s  {report.name}")
 
-    reports = list(batch.grade_all(arguments.notebook, exercises, limits, graded, done))
+    for path in registry.skipped_in(arguments.notebook):
+        complain(f"{written(str(path))} was skipped by its name.")
+    with _own_output():
+        reports = list(batch.grade_all(arguments.notebook, exercises, limits, graded, done))
     if not reports:
         complain(f"notebook: got {str(arguments.notebook)!r}, a folder without notebooks.")
         return 2

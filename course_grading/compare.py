@@ -20,6 +20,16 @@ def is_close(got, expected: Tensor, tolerance: tuple[float, float] | None = None
     return torch.allclose(got.double(), expected.double(), rtol=relative, atol=absolute, equal_nan=True)
 
 
+def kind(answer) -> str:
+    """What an answer is, for a message: "a tensor of shape (3,)", "an int", "nothing"."""
+    if answer is None:
+        return "nothing"
+    name = answer.type_name if isinstance(answer, Other) else type(answer).__name__
+    shape = getattr(answer, "shape", None)
+    named = "a NumPy array" if name == "ndarray" else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    return f"{named} of shape {tuple(shape)}" if shape is not None else named
+
+
 def shape_of(shape) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
@@ -28,17 +38,17 @@ def fault(got, expected: Tensor, tolerance: tuple[float, float] | None = None) -
     """What is wrong with `got`, in words, or None. Shapes and dtypes come first, so that broadcasting never passes."""
     if is_close(got, expected, tolerance):
         return None
-    wanted = f"a tensor of shape {shape_of(expected.shape)} is wanted"
+    wanted = f"expected a tensor of shape {shape_of(expected.shape)}"
     if got is None:
         return f"the function returned nothing; {wanted}. Is there a `return`?"
     if isinstance(got, np.ndarray):
         return f"got a numpy array; {wanted}. Stay in torch: numpy has no gradients."
     if not isinstance(got, Tensor):
-        return f"got a {got.type_name if isinstance(got, Other) else type(got).__name__}; {wanted}."
+        return f"got {kind(got)}; {wanted}."
     if got.shape != expected.shape:
         return f"got the shape {shape_of(got.shape)}; {wanted}.{_squeezed(got.shape, expected.shape)}"
     if got.dtype != expected.dtype:
-        return f"got {got.dtype}; wanted is the dtype of the inputs, {expected.dtype}."
+        return f"got {got.dtype}; expected {expected.dtype}."
     return _values(got.double(), expected.double())
 
 
@@ -58,6 +68,8 @@ def _values(got: Tensor, expected: Tensor) -> str:
     ratio = _constant(got / expected)
     if ratio is not None and abs(ratio + 1) < 1e-3:
         return "every number has the wrong sign."
+    if ratio is not None and abs(ratio - 1) < 1e-3:
+        return f"every number is {ratio:.9g} times what is expected: is something rounded, or a small constant added?"
     if ratio is not None:
         return f"every number is {ratio:.4g} times what is expected: look for a missing or extra factor."
     offset = _constant(got - expected)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from course_grading.calling import Outcome, describe, one_line
 from course_grading.exercise import BLANK, Answer, Exercise, Verdict
+from course_grading.registry import MOST_BYTES, checked_chapter
 from course_grading.results import Report, Result
 from course_grading.sandbox import GraderError, Limits, Lost, Refused, Worker
 from course_grading.wire import Decoder, WireError, encode
 
-MOST_BYTES = 200 * 2**20  # of a notebook
 MOST_ARGUMENTS = 16  # of a function
 MOST_SOURCE = 8 * 2**20  # bytes of all its code
 
@@ -32,8 +32,10 @@ class Submission:
         self.skipped: dict[int, str] = {}  # cells that lost a worker
         self.raised: dict[int, str] = {}
         self.left_out: dict[int, str] = {}  # lines that are no Python
+        self.malformed: dict[int, str] = {}  # cells that are none
         self.remarks: list[str] = []  # on the notebook as a whole
         self._content, self._sources, self._workers = content, None, 0
+        self.chapter = checked_chapter(content)
         self._unusable: Unusable | None = None
         self._seed = int.from_bytes(hashlib.sha256(content).digest()[:4], "big") // 2
 
@@ -71,7 +73,7 @@ class Submission:
                 raise Unusable(f"the notebook could not be read: the worker {error}") from error
             return
         for place, source in enumerate(self._sources, 1):
-            if place in self.skipped:
+            if place in self.skipped or place in self.malformed:
                 continue
             try:
                 error = self._run(place, source)
@@ -97,6 +99,7 @@ class Submission:
             self.remarks.append(
                 f"The notebook says that its language is {reply['language']}; the exercises are in Python."
             )
+        self.malformed = {int(place): one_line(why, 100) for place, why in reply["malformed"]}
         ends = list(itertools.accumulate(reply["sizes"]))
         pieces = zip([0, *ends], ends, strict=False)
         return [payload[start:end].decode("utf-8", "surrogatepass") for start, end in pieces]
@@ -128,7 +131,8 @@ class Submission:
         """What was odd about the cells, one sentence each."""
         others = self.left_out.keys() - self.raised.keys() - self.skipped.keys()
         places = (*sorted(self.skipped), *sorted(self.raised), *sorted(others))
-        return self.remarks + [self._what_happened(place) for place in places]
+        malformed = [f"Code cell {place} {why}." for place, why in sorted(self.malformed.items())]
+        return self.remarks + malformed + [self._what_happened(place) for place in places]
 
     def _what_happened(self, place: int) -> str:
         if place in self.skipped:
@@ -208,10 +212,21 @@ def grade(path: Path, exercises: Sequence[Exercise], limits: Limits | None = Non
         results = [_judged(each, submission) for each in exercises]
     finally:
         submission.lose()
+    other = _other_chapter(submission, exercises)
+    if other and not any(result.points for result in results):
+        return Report(written(path.name), [_result(each, Verdict(False, other)) for each in exercises], [other])
     notes = submission.notes()
     if len(notes) > 10:
         notes = [*notes[:10], f"… and {len(notes) - 10} more."]
     return Report(written(path.name), results, notes, submission.layers, time.monotonic() - started)
+
+
+def _other_chapter(submission: Submission, exercises: Sequence[Exercise]) -> str | None:
+    """What is said of a notebook whose checks are another chapter's."""
+    asked = {exercise.id[:2] for exercise in exercises}
+    if submission.chapter is None or submission.chapter in asked:
+        return None
+    return f"this is a notebook of chapter {submission.chapter}, and chapter {', '.join(sorted(asked))} was graded."
 
 
 def written(name: str) -> str:

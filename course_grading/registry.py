@@ -4,6 +4,8 @@ import importlib
 import pkgutil
 import re
 import runpy
+from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +13,9 @@ from pathlib import Path
 from course_grading import checks
 from course_grading.exercise import Exercise
 from course_grading.facts import facts
+
+CHECK = re.compile(rb"""\bcheck\(\s*\\?["'](\d\d)\.\d""")
+MOST_BYTES = 200 * 2**20  # of a notebook
 
 
 @cache
@@ -47,13 +52,53 @@ def find(exercise: str) -> Exercise:
 
 
 def chapter_of(path: Path) -> str:
-    """The chapter that a file's name begins with or holds as a word of its own, such as smith_02_vae.ipynb."""
-    found = [number for number in re.findall(r"(?<!\d)\d\d(?!\d)", path.stem) if number in known()]
-    if len(set(found)) == 1:
-        return found[0]
-    if len(known()) == 1:
-        return known()[0]
-    raise ValueError(f"chapter: the name {path.name!r} does not tell it; give --chapter, one of {', '.join(known())}.")
+    """The chapter of a notebook or a folder of them: that of most of its checks; without any, the one in its name."""
+    votes = Counter(filter(None, (checked_chapter(_content(file)) for file in notebooks_in(path))))
+    if votes:
+        return votes.most_common(1)[0][0]
+    found = {number for number in re.findall(r"(?<!\d)\d\d(?!\d)", path.stem) if number in known()}
+    if len(found) == 1:
+        return found.pop()
+    raise ValueError(
+        f"chapter: neither the checks in {path.name!r} nor its name tell it; give --chapter, one of "
+        f"{', '.join(known())}."
+    )
+
+
+def checked_chapter(content: bytes) -> str | None:
+    """The chapter of most calls of `check("NN.…` in a notebook's file; None where there is none of a known chapter."""
+    found = Counter(number.decode() for number in CHECK.findall(content))
+    known_ones = [number for number, _ in found.most_common() if number in known()]
+    return known_ones[0] if known_ones else None
+
+
+def notebooks_in(path: Path) -> list[Path]:
+    """The notebook itself, or those below a folder in the order of their paths, without hidden and system files."""
+    if not path.is_dir():
+        return [path]
+    return [file for file in _files_in(path) if not _is_hidden(file.relative_to(path))]
+
+
+def skipped_in(folder: Path) -> list[Path]:
+    """What below a folder has a notebook's name, and is hidden or a system's own, such as an archive brings along."""
+    files = (file.relative_to(folder) for file in _files_in(folder))
+    return [file for file in files if _is_hidden(file) and ".ipynb_checkpoints" not in file.parts]
+
+
+def _files_in(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if file.suffix.lower() == ".ipynb" and not file.is_dir())
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of an ordinary file of a fair size; nothing of others, of which the grader says what they are."""
+    with suppress(OSError):
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= MOST_BYTES:
+            return path.read_bytes()
+    return b""
 
 
 def hidden_files(folder: Path, chapter: str) -> list[Path]:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course_grading import lockdown, watch
@@ -24,6 +24,7 @@ PACKAGES = tuple(  # those that it may
     Path(importlib.util.find_spec(name).origin).resolve().parent for name in ("course_lib", "course_replication")
 )
 BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from course_grading.worker import main; main()"
+USUAL_WORK = 0.04  # seconds that `slowness` takes where the limits were set
 WATCH = 0.2  # seconds between two looks at the worker's folder
 
 
@@ -44,6 +45,25 @@ class Limits:
     files: int = 2_000
     workers: int = 8
     preload: tuple[str, ...] = ("torch",)
+
+    def scaled(self, factor: float) -> "Limits":
+        """The same with so many times the seconds."""
+        seconds = ("cell", "call", "total", "start")
+        return replace(self, **{name: getattr(self, name) * factor for name in seconds})
+
+
+def slowness() -> float:
+    """How many times slower this computer is, at the moment, than the one for which the limits were set: 1 to 10."""
+    import torch
+
+    def work() -> float:
+        started, matrix = time.perf_counter(), torch.ones(256, 256)
+        for _ in range(30):
+            matrix = matrix @ matrix / 256
+        sum(number * number % 7 for number in range(200_000))
+        return time.perf_counter() - started
+
+    return min(max(min(work() for _ in range(5)) / USUAL_WORK, 1.0), 10.0)
 
 
 class Lost(Exception):

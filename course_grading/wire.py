@@ -11,6 +11,7 @@ import struct
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
 from numbers import Real
 
 HEAD = struct.Struct("<4s16sIQ")  # magic, nonce, bytes of the header, bytes of the payload
@@ -131,6 +132,7 @@ class _Encoder:
         self._items += 1
         if self._items > MOST_ITEMS:
             raise _TooLarge
+        value = _as_data(value)
         if value is None or isinstance(value, PLAIN):
             return self._plain(value)
         if value is Ellipsis:
@@ -155,7 +157,7 @@ class _Encoder:
         kind = next((kind for kind in PLAIN if isinstance(value, kind)), None)
         if kind is None:
             return None
-        plain = kind(value)
+        plain = str.__str__(value) if kind is str else kind(value)  # of an enumeration too, its value
         if kind is str:
             self._letters += len(plain)
             if self._letters > MOST_LETTERS:
@@ -181,6 +183,17 @@ class _Encoder:
         data = array.tobytes()
         self.buffers.append(data)
         return {"array": [array.dtype.name, list(array.shape), len(data), False]}
+
+
+def _as_data(value):
+    """An enumeration's value, and what pandas holds as an array, or as a list where it is text."""
+    if isinstance(value, Enum):
+        return value.value
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(value, pandas.Series | pandas.Index | pandas.DataFrame):
+        array = value.to_numpy()
+        return array if array.dtype.name in SIZES or array.size > MOST_ITEMS else array.tolist()
+    return value
 
 
 def _plain_number(value):

@@ -29,7 +29,7 @@ class Worker:
 
     def __init__(self):
         self.module = types.ModuleType("__main__")
-        inert = dict(display=lambda *values, **options: None, get_ipython=lambda: None)  # a notebook has them
+        inert = dict(display=lambda *values, **options: None, get_ipython=Shell)  # a notebook has them
         self.module.__dict__.update(inert, __builtins__=builtins)
         self.answers: dict[str, object] = {}
 
@@ -54,13 +54,15 @@ class Worker:
         except ValueError as error:
             conflict = b"<<<<<<< " in payload and b">>>>>>> " in payload
             return {"unreadable": "it holds the marks of a merge conflict" if conflict else f"it is no JSON, {error}"}
-        cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
-        sources = [cell.get("source", cell.get("input", "")) for cell in cells if cell["cell_type"] == "code"]
-        sources = [source if isinstance(source, str) else "".join(source) for source in sources]
-        if len(sources) > MOST_CELLS:
-            raise ValueError(f"it has {len(sources)} code cells, more than {MOST_CELLS}")
-        sources = [source.encode("utf-8", "surrogatepass") for source in sources]
-        return {"sizes": list(map(len, sources)), "language": _language(notebook), "buffers": sources}
+        sheets = [notebook] if "cells" in notebook else notebook["worksheets"]
+        read = [_source(cell) for sheet in sheets for cell in sheet["cells"]]
+        read = [source for source in read if source is not None]
+        if len(read) > MOST_CELLS:
+            raise ValueError(f"it has {len(read)} code cells, more than {MOST_CELLS}")
+        malformed = [[place, str(source)] for place, source in enumerate(read, 1) if isinstance(source, Malformed)]
+        sources = [source.encode("utf-8", "surrogatepass") if isinstance(source, str) else b"" for source in read]
+        sizes = list(map(len, sources))
+        return {"sizes": sizes, "malformed": malformed, "language": _language(notebook), "buffers": sources}
 
     def run(self, request: dict, payload: bytes) -> dict:
         """Execute one cell: its error, in one line, if it raised, and the lines of it that were left out."""
@@ -110,6 +112,31 @@ class Worker:
         for name in [name for name in sys.modules if name.startswith("course_grading")]:
             del sys.modules[name]
         sys.modules["course_grading"] = stand_in
+
+
+class Malformed(Exception):
+    """A cell that is none; the message says why, as the end of a sentence."""
+
+
+class Shell:
+    """What `get_ipython()` gives here: whatever a notebook asks of it is read past."""
+
+    def __getattr__(self, name: str):
+        return lambda *arguments, **options: None
+
+
+def _source(cell) -> str | Malformed | None:
+    """The source of a code cell; None for a cell of another kind."""
+    if not isinstance(cell, dict):
+        return Malformed(f"is a {type(cell).__name__} in the file, and no cell")
+    if not isinstance(cell.get("cell_type"), str):
+        return Malformed("has no type in the file: neither code nor text")
+    if cell["cell_type"] != "code":
+        return None
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        return "".join(source)
+    return source if isinstance(source, str) else Malformed("has no source that is text")
 
 
 def _language(notebook: dict) -> str:

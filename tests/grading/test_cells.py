@@ -37,6 +37,11 @@ COUNTS = {
     "a remainder": "%matplotlib inline\na = (7\n%2)",
     "not equal": "a = 1 if 3 != 4 else 2",
     "a cell for the browser": "%%html\n<b>a = 2</b>",
+    "a magic over several lines": "%pip install torch \\\n  numpy \\\n  'a\na = 1",
+    "prompts": ">>> a = 1\n>>> if a:\n...     pass\n...\n",
+    "prompts of IPython": "In [12]: a = 1\n   ...: if a:\n   ...:     pass",
+    "one indentation": "\n   a = 1\n   if a:\n\n       pass",
+    "one indentation with a magic": "    %matplotlib inline\n    a = 1",
 }
 
 
@@ -47,6 +52,7 @@ def test_what_counts(name):
 
 
 LOST = {
+    "a program over several lines": ("!ls \\\n  | wc\na = 1", "!ls \\"),
     "!": ("a = 1\n!python other.py", "!python other.py"),
     "an assignment from a program": ("a = 1\nfiles = !ls", "files = !ls"),
     "two names": ("a = 1\nb, c = !ls", "b, c = !ls"),

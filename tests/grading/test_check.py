@@ -11,6 +11,7 @@ import torch
 
 from course_grading import check, hint, registry, report, session
 from course_grading.exercise import Function, LocalAnswer, Plain, Verdict
+from course_grading.facts import facts
 
 EXERCISES = [exercise for chapter in registry.known() for exercise in registry.exercises_of(chapter)]
 FUNCTIONS = [exercise for exercise in EXERCISES if isinstance(exercise, Function)]
@@ -33,7 +34,8 @@ def fresh_session(monkeypatch):
 
 
 def test_ids_are_unique_and_every_fact_is_there():
-    assert len({exercise.id for exercise in EXERCISES}) == len(EXERCISES)
+    """Each exercise of the notebooks has a check, and each check an exercise, in the same order."""
+    assert [exercise.id for exercise in EXERCISES] == [*facts()]
     for exercise in EXERCISES:
         assert exercise.points > 0 and 1 <= exercise.difficulty <= 3 and exercise.minutes > 0
         assert len(exercise.hints) == 2 and all(exercise.hints) and exercise.objective
@@ -41,11 +43,11 @@ def test_ids_are_unique_and_every_fact_is_there():
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=id_of)
 def test_right(exercise, answers, capsys):
-    """The solution notebook's answer, and for a function the reference, which is computed in another way."""
+    """The solution notebook's answer; for a function the reference, which is computed in another way; other styles."""
     answer = answers(exercise.id[:2])[exercise.id]
     references = [exercise.reference] if isinstance(exercise, Function) else []
     for seed in range(5):
-        for right in (answer, *references):
+        for right in (answer, *references, *exercise.also_right):
             assert judged(exercise, right, seed) == Verdict(True, exercise.praise)
     started = time.process_time()  # of this process: other work on the computer must not count
     check(exercise.id, answer)
@@ -91,6 +93,8 @@ CHANGES = {  # of outputs: the change, what is said, and what outputs it needs
     "a factor": (lambda y: y * 1.5, r"1\.5 times", "many"),
     "a constant": (lambda y: y + 11, r"off by the same amount, \+11", "many"),
     "noise": (lambda y: y + torch.rand_like(y), "same arguments gave different values", "real"),
+    "almost nothing": (lambda y: y.double().mul(1e-200).to(y.dtype) + y.new_tensor(5e-40), ".", "nonzero"),
+    "infinity": (lambda y: y + torch.inf, "NaN or infinite", "real"),
     "the sum": (lambda y: y.new_zeros(()) + y.sum() * 0, "shape", "many"),
 }
 
@@ -98,7 +102,8 @@ CHANGES = {  # of outputs: the change, what is said, and what outputs it needs
 def has(kind, output):
     """Whether the exercise's typical output is real, and has so many different numbers that a factor shows."""
     real = output.is_floating_point()
-    return {"any": True, "real": real, "many": real and output.ndim > 0 and len(output.unique()) > 1}[kind]
+    many = real and output.ndim > 0 and len(output.unique()) > 1
+    return {"any": True, "real": real, "many": many, "nonzero": real and bool((output.abs() > 0.1).any())}[kind]
 
 
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=id_of)

@@ -129,7 +129,7 @@ def test_squeeze_is_not_taken_for_a_sum_over_everything(axis):
     assert verdict.passed == bool(axis)
     assert (
         axis
-        or "got the shape (); a tensor of shape (1,) is wanted. An axis of length 1 is gone: squeeze()"
+        or "got the shape (); expected a tensor of shape (1,). An axis of length 1 is gone: squeeze()"
         in verdict.message
     )
 

@@ -28,6 +28,19 @@ NOTEBOOKS = {
     "the imports are gone": (code_only("a = math.gcd(1, 2)", "b = 2"), 1, "there is no answer: code cell 1"),
     "a kernel of its own name": ({**code_only("a = 1\nb = 2"), "metadata": {"kernelspec": {"name": "my-env"}}}, 2, ""),
     "no metadata at all": ({"cells": [{"cell_type": "code", "source": "a = 1\nb = 2"}]}, 2, ""),
+    "a cell without a type": ({"cells": [{"source": "a = 1"}, cell("b = 2")]}, 1, "Code cell 1 has no type in the file"),
+    "null for a cell": ({"cells": [None, cell("a = 1\nb = 2")]}, 2, "Code cell 1 is a NoneType in the file, and no cell"),
+    "null for a source": ({"cells": [cell(None), cell("a = 1\nb = 2")]}, 2, "Code cell 1 has no source that is text."),
+    "a number for a source": ({"cells": [cell("a = 1"), cell(3), cell("b = 2")]}, 2, "Code cell 2 has no source that"),
+    "numbers for lines": ({"cells": [cell([1, 2]), cell("a = 1\nb = 2")]}, 2, "Code cell 1 has no source that is text."),
+    "several worksheets": (
+        {"worksheets": [{"cells": [{"cell_type": "code", "input": line}]} for line in ("a = 1", "b = 2")]}, 2, "",
+    ),
+    "an install over several lines": (code_only("%pip install torch \\\n  --quiet\na = 1", "b = 2"), 2, ""),
+    "prompts of a console": (code_only(">>> a = 1\n>>> if a:\n...     b = 2\n"), 2, ""),
+    "prompts of IPython": (code_only("In [1]: a = 1\n\nIn [2]: if a:\n   ...:     b = 2"), 2, ""),
+    "an indented cell": (code_only("    a = 1\n    if a:\n        b = 2"), 2, ""),
+    "magics by their function": (code_only("get_ipython().run_line_magic('matplotlib', 'inline')\na = 1\nb = 2"), 2, ""),
     "in R": (R, 0, "The notebook says that its language is R; the exercises are in Python."),
     "a merge conflict": (CONFLICT.encode(), 0, "this is not a notebook: it holds the marks of a merge conflict."),
     "a Python file": (b"a = 1\nb = 2\n", 0, "this is not a notebook: it is no JSON, Expecting value: line 1 column 1"),
@@ -44,8 +57,8 @@ NOTEBOOKS = {
     "asks whether this is Colab": (code_only("colab = 'google.colab' in str(get_ipython())\na = 1\nb = 2"), 2, ""),
     "imports everything": (code_only("from course_grading import *\ncheck('99.1', answer=1)\nb = 2"), 2, ""),
     "names the module": (code_only("import course_grading as g\ng.check('99.2', 2)\ng.hint('99.1')"), 1, ""),
-    "an answer taken back": (code_only("a = 1", "b = 2", "a = None"), 1, "got a NoneType; wanted is one number."),
-    "a number in a list": (code_only("a = [1]", "b = 2"), 1, "got a list; wanted is one number."),
+    "an answer taken back": (code_only("a = 1", "b = 2", "a = None"), 1, "got nothing; expected one number."),
+    "a number in a list": (code_only("a = [1]", "b = 2"), 1, "got a list; expected one number."),
     "numbers of numpy": (code_only("import numpy as np\na = np.float32(1)\nb = np.array([2])[0]"), 2, ""),
     "a fraction": (code_only("from fractions import Fraction\na = Fraction(2, 2)\nb = 2 * a"), 2, ""),
     "a decimal": (code_only("from decimal import Decimal\na = Decimal(1)\nb = 2 * a"), 2, ""),
@@ -103,4 +116,4 @@ def test_whatever_can_be_called_is_a_function(notebook):
     tasks = [registry.find(id) for id in ("02.1", "02.2", "02.7", "02.4")]
     report = grade(notebook(FUNCTIONS), tasks, Limits())
     assert [result.points for result in report.results] == [3, 2, 3, 0], report.to_text()
-    assert "got a coroutine; a tensor of shape (5,) is wanted" in report.results[3].message
+    assert "got a coroutine; expected a tensor of shape (5,)" in report.results[3].message

@@ -45,7 +45,7 @@ def latents_of(data, latent_dim=None):
     return noise
 
 
-def timed(name, table):
+def time_score(name, table):
     """The score, its processor seconds, and those on the clock."""
     spent, start = cpu_seconds(), perf_counter()
     score = getattr(metrics, name)(table)
@@ -69,7 +69,7 @@ def values():
     heads = ("factors", "known", "rotated", "known", "seconds", "clock", "at D=10", "clock")
     print(f"{'score':<28}{'value':<20}" + "".join(f"{head:>9}" for head in heads))
     for name in SCORES:
-        scores, seconds, clock = zip(*[timed(name, table) for table in tables], strict=True)
+        scores, seconds, clock = zip(*[time_score(name, table) for table in tables], strict=True)
         value, *known = KNOWN.get(name, (next(iter(scores[0].values)), None, None))
         cells = [
             f"{score.values[value]:>9.4f}{'' if at is None else at:>9}"

@@ -69,7 +69,7 @@ def row(name: str, seed: int) -> dict[str, str | float]:
     return {"dealt out": found, **scores(Encodings(framework.encode, data))}
 
 
-def turned(latents: int, times: int = 12) -> dict[str, str]:
+def rotate_factors(latents: int, times: int = 12) -> dict[str, str]:
     """The range of the scores of four factors turned at random in so many latents."""
     data = XYSquares(2, 2, squares=2, image_size=16)
     factors = data.space.factors(torch.arange(len(data))).double()
@@ -95,7 +95,7 @@ def main():
         versions = {"torch": torch.__version__.split("+")[0], "python": platform.python_version()}
         record = {"date": datetime.date.today().isoformat(), **versions, "runs": found}
         RECORD.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(pandas.DataFrame({f"turned in {latents}": turned(latents) for latents in (4, 7, 25)}).T.to_string())
+    print(pandas.DataFrame({f"turned in {latents}": rotate_factors(latents) for latents in (4, 7, 25)}).T.to_string())
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from course_lib.arguments import check_choice, check_integers
 from course_lib.data import GridDataset
 from course_lib.factors import FactorSpace
 from course_lib.losses.blur import blur
-from course_lib.losses.reconstruction import BLURS, checked_kernel, overlap_kernel
+from course_lib.losses.reconstruction import BLURS, check_kernel, overlap_kernel
 from course_lib.sampling import factor_distance, factor_pairs, random_pairs, traversals
 
 Distance = Callable[[Tensor, Tensor], Tensor]
@@ -40,7 +40,7 @@ def perceived_distance(data: GridDataset, *, loss: str | Tensor = "mse") -> Dist
         of the kernel (at 64 pixels 63² = 3969; Eq. 3.8); or any kernel of `losses.BlurredSquaredError`.
     """
     if isinstance(loss, Tensor):
-        kernel = checked_kernel(loss)
+        kernel = check_kernel(loss)
     else:
         check_choice(("mse", *BLURS), loss=loss)
         kernel = overlap_kernel(loss, data.shape[-1]) if loss in BLURS else None
@@ -52,7 +52,7 @@ def perceived_distance(data: GridDataset, *, loss: str | Tensor = "mse") -> Dist
             total = total + blur(difference, kernel).square().flatten(1).mean(1)
         return total
 
-    return _chunked(distance)
+    return _in_chunks(distance)
 
 
 def latent_distance(encode: Callable[[Tensor], Tensor], data: GridDataset, *, norm: int = 1) -> Distance:
@@ -62,7 +62,7 @@ def latent_distance(encode: Callable[[Tensor], Tensor], data: GridDataset, *, no
     def distance(first: Tensor, second: Tensor) -> Tensor:
         return torch.linalg.vector_norm(encode(data.images(first)) - encode(data.images(second)), norm, dim=1)
 
-    return _chunked(distance)
+    return _in_chunks(distance)
 
 
 def distance_matrix(
@@ -150,7 +150,14 @@ def correlations(first: Tensor, second: Tensor) -> tuple[float, float]:
     return float(pearsonr(first, second).statistic), float(spearmanr(first, second).statistic)
 
 
-def _chunked(distance: Distance) -> Distance:
+def round_distances(distances: Tensor) -> Tensor:
+    """Distances (n,) on a grid of a millionth of the largest, so that rounding errors do not order equal ones."""
+    largest = distances.max()
+    # .31: or the equal distances of round factors, such as 5/8, would lie on the border between two grid points
+    return (distances / largest * 1e6 + 0.31).round() if largest > 0 else distances
+
+
+def _in_chunks(distance: Distance) -> Distance:
     """`distance` applied to a bounded number of pairs at a time, without gradients, collected on the CPU."""
 
     @torch.no_grad()

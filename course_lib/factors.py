@@ -72,7 +72,7 @@ class FactorSpace:
 
     def factors(self, index) -> Tensor:
         """The factor values at each index: integers (...) → int64 (..., F). Checked as in `index`."""
-        index = self.checked(index)
+        index = self.check_index(index)
         sizes, strides = self.constants(index.device)
         return index.unsqueeze(-1) // strides % sizes
 
@@ -87,7 +87,7 @@ class FactorSpace:
     def traversal(self, factor: int | str, index: int = 0) -> Tensor:
         """All points that agree with `index` except in one factor, in that factor's order: int64 (sizes[factor],)."""
         position = self.position(factor)
-        start = self.checked(index)
+        start = self.check_index(index)
         if start.numel() != 1:
             raise ValueError(f"index: got shape {tuple(start.shape)}; a traversal starts from one index.")
         start = start.reshape(())
@@ -104,7 +104,7 @@ class FactorSpace:
             f"factor: got {factor!r}; allowed are {', '.join(self.names)} or their places 0 to {len(self.names) - 1}."
         )
 
-    def checked(self, index) -> Tensor:
+    def check_index(self, index) -> Tensor:
         """`index` as int64, after checking that it is integer and, on the CPU, in range."""
         index = integer_tensor(index, "index")
         if index.device.type == "cpu" and index.numel() and (index.min() < 0 or index.max() >= len(self)):

@@ -1,10 +1,12 @@
-"""Tensors and a JSON configuration in one safetensors file, written so that a crash never leaves half a file."""
+"""Files that are replaced whole, and tensors with a JSON configuration in one safetensors file."""
 
 import json
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import BinaryIO
 
 from safetensors import SafetensorError
 from safetensors.torch import load, save
@@ -13,31 +15,45 @@ from torch import Tensor
 TRAINING = "training/"  # prefix of the tensors that only a resumed training needs
 
 
-def write_tensors(path: str | Path, tensors: dict[str, Tensor], config: dict) -> None:
-    """Write atomically: the file at `path` is the old one until the new one is whole and on the disk.
+@contextmanager
+def replace_file(path: str | Path) -> Iterator[BinaryIO]:
+    """A binary file to write to, which takes the place of the file at `path` when the block ends: all of it or nothing.
 
-    A symbolic link is followed. Several writers may share a path: each file is whole, and the last one stays. Raises
-    OSError naming the path when it cannot be written; an older file there stays as it was.
+    What is written lies beside `path` under another name until it is whole and on the disk, so whoever reads finds the
+    old file or the new one, also after a crash. If the block raises, the old file stays as it was and nothing is left
+    beside it. A symbolic link is followed, and the file mode is kept. Several writers may share a path: the last one's
+    file stays. Raises OSError naming the path when it cannot be written.
+
+    Examples
+    --------
+    >>> with replace_file("notes.txt") as file:
+    ...     file.write("α".encode())
     """
-    path = Path(os.path.realpath(path))
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    content = save(tensors, metadata={"config": json.dumps(config)})
-    partial = None
+    path, unfinished = Path(os.path.realpath(path)), None
     try:
         with NamedTemporaryFile(
             dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".partial", delete=False
         ) as file:
-            partial = file.name
-            file.write(content)
+            unfinished = file.name
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(partial, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-        os.replace(partial, path)
+        os.chmod(unfinished, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        os.replace(unfinished, path)
     except OSError as error:
-        with suppress(OSError, TypeError):
-            os.unlink(partial)
         kept = "; the file that was there is untouched" if path.is_file() else ""
-        raise OSError(error.errno, f"path: cannot write {path}: {error.strerror}{kept}") from error
+        raise OSError(error.errno, f"cannot write {path}: {error.strerror or error}{kept}") from error
+    finally:
+        with suppress(OSError, TypeError):  # it has its name already, or was never made
+            os.unlink(unfinished)
+
+
+def write_tensors(path: str | Path, tensors: dict[str, Tensor], config: dict) -> None:
+    """Write tensors and a configuration that JSON can hold to `path`, as `replace_file` does: all of it or nothing."""
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    content = save(tensors, metadata={"config": json.dumps(config)})
+    with replace_file(path) as file:
+        file.write(content)
 
 
 def _umask() -> int:
@@ -57,5 +73,5 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict]:
         tensors = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         return tensors, json.loads(header["__metadata__"]["config"])
-    except (SafetensorError, KeyError, json.JSONDecodeError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"path: {path} is not a file written by course_lib, or it is damaged ({error}).") from error

@@ -30,10 +30,11 @@ def read(path: Path) -> nbformat.NotebookNode:
 
 def write(path: Path, notebook: nbformat.NotebookNode) -> None:
     """Replace the notebook in one step: an interruption leaves the old one or the new one, never a half."""
+    from course_lib.storage import replace_file  # here: it loads PyTorch, and most tools only read
+
     nbformat.validate(notebook)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    with replace_file(path) as file:
+        file.write((nbformat.writes(notebook) + "\n").encode())
 
 
 def code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:

@@ -19,7 +19,7 @@ def box(origin: Tensor, direction: Tensor, half_side: float, height: float) -> t
     first, last = _between(origin, direction, low, high)
     enter, axis = first.max(-1)
     normal = -direction.sign() * torch.nn.functional.one_hot(axis, 3)
-    return _entered(enter, last.amin(-1)), normal
+    return _entry(enter, last.amin(-1)), normal
 
 
 def cylinder(origin: Tensor, direction: Tensor, radius: float, height: float) -> tuple[Tensor, Tensor]:
@@ -29,20 +29,20 @@ def cylinder(origin: Tensor, direction: Tensor, radius: float, height: float) ->
     enter = torch.maximum(first, bottom)
     lid = -direction.sign() * UP
     side = (origin + enter.unsqueeze(-1) * direction) * LEVEL / radius
-    return _entered(enter, torch.minimum(last, top)), torch.where((bottom > first).unsqueeze(-1), lid, side)
+    return _entry(enter, torch.minimum(last, top)), torch.where((bottom > first).unsqueeze(-1), lid, side)
 
 
 def sphere(origin: Tensor, direction: Tensor, radius: float) -> tuple[Tensor, Tensor]:
     """A ball that touches the floor."""
-    enter = _entered(*_ball(origin, direction, radius, radius))
+    enter = _entry(*_ball(origin, direction, radius, radius))
     return enter, (origin + enter.unsqueeze(-1) * direction - radius * UP) / radius
 
 
 def capsule(origin: Tensor, direction: Tensor, radius: float, height: float) -> tuple[Tensor, Tensor]:
     """A cylinder between two half spheres; `height` is that of the whole."""
     low, high = radius, height - radius
-    enters = [_entered(*_ball(origin, direction, level, radius)) for level in (low, high)]
-    side = _entered(*_tube(origin, direction, radius))
+    enters = [_entry(*_ball(origin, direction, level, radius)) for level in (low, high)]
+    side = _entry(*_tube(origin, direction, radius))
     level = origin[..., 2] + side * direction[..., 2]
     enters.append(torch.where((level >= low) & (level <= high), side, torch.inf))
     enter = torch.stack(enters).amin(0)
@@ -79,6 +79,6 @@ def _roots(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
     return (-b - root) / a, (-b + root) / a
 
 
-def _entered(first: Tensor, last: Tensor) -> Tensor:
+def _entry(first: Tensor, last: Tensor) -> Tensor:
     """The distance at which a ray enters, given the interval that is inside; inf where that is empty or behind."""
     return torch.where((first < last) & (last > 0), first.clamp(min=0), torch.inf)

@@ -1,14 +1,14 @@
 """Arrays in files that are too large to be held in memory: read in blocks, or mapped."""
 
-import os
 import struct
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from math import prod
 from pathlib import Path
 
 import numpy as np
+
+from course_lib.storage import replace_file
 
 BLOCK = 1024  # items that are read at a time
 
@@ -59,29 +59,22 @@ class NpzArray:
         return np.memmap(self.path, self.dtype, mode="r", offset=offset, shape=self.shape)
 
 
-def unpacked(target: Path, shape: tuple[int, ...], blocks: Iterable[np.ndarray]) -> np.ndarray:
+def unpack(target: Path, shape: tuple[int, ...], blocks: Iterable[np.ndarray]) -> np.ndarray:
     """uint8 `blocks` that make up an array of `shape`, written once to the .npy file `target` and then mapped.
 
-    For compressed files, in which looking up single images would take seconds. Written under another name until it is
-    whole. Raises OSError naming `target` when it cannot be written (it takes as many bytes as the array has elements),
-    ValueError when a file is there that does not fit.
+    For compressed files, in which looking up single images would take seconds. Raises OSError naming `target` when it
+    cannot be written (it takes as many bytes as the array has elements), ValueError when a file is there that does not
+    fit.
     """
     if not target.exists():
-        partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
         try:
-            with open(partial, "wb") as file:
+            with replace_file(target) as file:
                 header = dict(descr="|u1", fortran_order=False, shape=shape)
                 np.lib.format.write_array_header_1_0(file, header)
                 for block in blocks:
                     file.write(np.ascontiguousarray(block, dtype=np.uint8))
-            os.replace(partial, target)
         except OSError as error:
-            raise OSError(
-                error.errno, f"cannot unpack {prod(shape):,} bytes of images into {target}: {error.strerror}"
-            ) from error
-        finally:
-            with suppress(OSError):
-                partial.unlink()
+            raise OSError(error.errno, f"unpacking {prod(shape):,} bytes of images: {error.strerror}") from error
     images = np.load(target, mmap_mode="r", allow_pickle=False)
     if images.shape != shape or images.dtype != np.uint8:
         raise ValueError(

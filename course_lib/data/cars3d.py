@@ -10,7 +10,7 @@ from torch import Tensor
 
 from course_lib.data.files import RemoteFile, fetch
 from course_lib.data.grid import GridDataset
-from course_lib.data.stored import IMAGE, Table, resized
+from course_lib.data.stored import IMAGE, Table, resize
 from course_lib.factors import FactorSpace
 
 FILE = RemoteFile(
@@ -24,7 +24,7 @@ class Cars3D(GridDataset):
     """183 car models on white from 4 elevations and 24 azimuths: 17,568 images, RGB, 128×128 resized to 64×64.
 
     The factors are elevation, azimuth and type, the type in the order of the archive's own list. All images are read
-    and resized once (see `course_lib.data.stored.resized`) and then held in memory, 216 MB.
+    and resized once (see `course_lib.data.stored.resize`) and then held in memory, 216 MB.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def read_views(content: bytes, origin: str) -> Tensor:
     if views is None or views.dtype != "uint8" or views.ndim != 5 or views.shape[2] != 3:
         raise ValueError(f"{origin}: holds no uint8 array `im` (height, width, 3, azimuth, elevation).")
     views = torch.from_numpy(views).permute(4, 3, 2, 0, 1)
-    return resized(views.flatten(0, 1).contiguous()).unflatten(0, views.shape[:2])
+    return resize(views.flatten(0, 1).contiguous()).unflatten(0, views.shape[:2])
 
 
 def car_file(member: tarfile.TarInfo) -> str | None:

@@ -49,7 +49,7 @@ class GridDataset(ABC):
         The same index gives the same bytes, whatever the batch or the device. Raises ValueError for an index that is
         out of range or not an integer (on a GPU, the range is trusted).
         """
-        index = self.space.checked(index)
+        index = self.space.check_index(index)
         return self.render(index.reshape(-1)).reshape(*index.shape, *self.shape)
 
     def observations(self, index) -> Tensor:

@@ -23,7 +23,7 @@ def published(name: str, size: int, digest: str) -> RemoteFile:
     return RemoteFile(f"mnist/{name}", f"{URL}{name}", f"md5:{digest}", size)
 
 
-# Of either part: the images and the labels.
+# Of either split: the images and the labels.
 FILES = {
     "train": (
         published("train-images-idx3-ubyte.gz", 9912422, "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
@@ -41,7 +41,7 @@ class MNIST(GridDataset):
 
     There are no ground-truth factors: the grid has the single factor "example", which counts the images in the order of
     the file. The images are held in memory, 61 MB at most; the mean and std are computed from them on loading, so those
-    of the two parts differ a little.
+    of the two splits differ a little.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def read_mnist(images: str | Path, labels: str | Path) -> tuple[Tensor, Tensor]:
     """The padded images, uint8 (N, 1, 32, 32), and the labels, int64 (N,), from the paths of two gzipped idx files."""
     pixels, digits = read_idx(images, ndim=3), read_idx(labels, ndim=1)
     if pixels.shape[1:] != (28, 28) or len(pixels) != len(digits):
-        raise ValueError(f"{images}: holds {pixels.shape}, expected is ({len(digits)}, 28, 28), one image per label.")
+        raise ValueError(f"{images}: holds {pixels.shape}, expected ({len(digits)}, 28, 28), one image per label.")
     padded = torch.nn.functional.pad(torch.from_numpy(pixels), (MARGIN,) * 4)
     return padded.unsqueeze(1), torch.from_numpy(digits).to(torch.int64)
 

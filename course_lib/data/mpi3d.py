@@ -6,7 +6,7 @@ import numpy as np
 from torch import Tensor
 
 from course_lib.arguments import check_choice
-from course_lib.data.arrays import NpzArray, unpacked
+from course_lib.data.arrays import NpzArray, unpack
 from course_lib.data.files import RemoteFile, fetch
 from course_lib.data.stored import IMAGE, MappedTable, Measured, moments
 from course_lib.factors import FactorSpace
@@ -75,7 +75,7 @@ class MPI3D(Measured):
     def render(self, index: Tensor) -> Tensor:
         return self._look_up(index)
 
-    def measured(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def measure(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         return moments(self._look_up, len(self.space))
 
 
@@ -86,9 +86,9 @@ def read_mpi3d(path: str | Path) -> np.ndarray:
     """
     array, path = NpzArray(path, "images"), Path(path)
     if array.dtype != np.uint8 or array.shape[-3:] != (IMAGE, IMAGE, 3):
-        raise ValueError(f"{path}: `images` is {array.dtype} {array.shape}; expected is uint8 (…, 64, 64, 3).")
+        raise ValueError(f"{path}: `images` is {array.dtype} {array.shape}; expected uint8 (…, 64, 64, 3).")
     if array.stored:
         images = array.mapped()
     else:
-        images = unpacked(path.with_suffix(".images.npy"), array.shape, array.blocks(item=3))
+        images = unpack(path.with_suffix(".images.npy"), array.shape, array.blocks(item=3))
     return images.reshape(-1, IMAGE, IMAGE, 3)

@@ -13,13 +13,13 @@ from course_lib.arguments import check_seed
 SEEDS = 2**32  # no seeds below this are a multiple of GOLDEN apart that would give one grid the images of the other
 
 
-def signed(word: int) -> int:
+def as_signed(word: int) -> int:
     """The int64 with the bits of an unsigned 64-bit word: torch has no arithmetic on uint64."""
     return word - (word >> 63 << 64)
 
 
-GOLDEN = signed(0x9E3779B97F4A7C15)  # the odd number nearest to 2⁶⁴ / golden ratio
-ROUNDS = ((30, signed(0xBF58476D1CE4E5B9)), (27, signed(0x94D049BB133111EB)))
+GOLDEN = as_signed(0x9E3779B97F4A7C15)  # the odd number nearest to 2⁶⁴ / golden ratio
+ROUNDS = ((30, as_signed(0xBF58476D1CE4E5B9)), (27, as_signed(0x94D049BB133111EB)))
 LAST = 31
 
 
@@ -29,8 +29,8 @@ def uniform_words(seed: int, index: Tensor, n: int) -> Tensor:
     Raises ValueError unless `seed` is from 0 to 2³² − 1.
     """
     seed = check_seed(seed, SEEDS)
-    start = mixed(seed + (index + 1) * GOLDEN)
-    return mixed(start.unsqueeze(1) + (torch.arange(n, device=index.device) + 1) * GOLDEN)
+    start = mix(seed + (index + 1) * GOLDEN)
+    return mix(start.unsqueeze(1) + (torch.arange(n, device=index.device) + 1) * GOLDEN)
 
 
 def uniform_bytes(seed: int, index: Tensor, n: int) -> Tensor:
@@ -46,17 +46,17 @@ def uniform_integers(seed: int, index: Tensor, highs: tuple[int, ...]) -> Tensor
 
     The upper half u of a word, as u · high // 2³². No value is likelier than another by more than high / 2³².
     """
-    upper = shifted(uniform_words(seed, index, len(highs)), 32)
+    upper = shift_right(uniform_words(seed, index, len(highs)), 32)
     return torch.stack([column * high >> 32 for column, high in zip(upper.unbind(1), highs, strict=True)], 1)
 
 
-def mixed(words: Tensor) -> Tensor:
+def mix(words: Tensor) -> Tensor:
     """SplitMix64's hash of each word: a bijection in which every bit of the input sways every bit of the output."""
     for shift, factor in ROUNDS:
-        words = (words ^ shifted(words, shift)).mul_(factor)  # int64 products wrap around, as the algorithm wants
-    return shifted(words, LAST).bitwise_xor_(words)
+        words = (words ^ shift_right(words, shift)).mul_(factor)  # int64 products wrap around, as the algorithm wants
+    return shift_right(words, LAST).bitwise_xor_(words)
 
 
-def shifted(words: Tensor, bits: int) -> Tensor:
+def shift_right(words: Tensor, bits: int) -> Tensor:
     """A right shift that brings in zeros; that of int64 repeats the sign."""
     return (words >> bits).bitwise_and_((1 << (64 - bits)) - 1)

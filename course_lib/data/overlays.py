@@ -23,7 +23,7 @@ from course_lib.data.photographs import (
     TINY_IMAGENET,
     corners,
     patches,
-    reduced_picture,
+    reduce_picture,
     shipped_photographs,
     tiny_imagenet,
 )
@@ -54,13 +54,13 @@ class SpriteOverlay(Measured):
         self.options = dict(seed=self._seed)
 
     @abstractmethod
-    def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
+    def overlay(self, index: Tensor, sprite: Tensor) -> Tensor:
         """uint8 (B, 3, 64, 64), given the sprites: uint8 (B, 1, 64, 64) of 0 and 255."""
 
     def render(self, index: Tensor) -> Tensor:
-        return self.overlaid(index, self._sprites.render(index))
+        return self.overlay(index, self._sprites.render(index))
 
-    def measured(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def measure(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         return moments(lambda place: self.render(STRIDE * place), -(-len(self) // STRIDE))
 
 
@@ -80,7 +80,7 @@ class ColorDSprites(SpriteOverlay):
     licence = DSprites.licence
     citation = f"{DSprites.citation}; {LOCATELLO}"
 
-    def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
+    def overlay(self, index: Tensor, sprite: Tensor) -> Tensor:
         colour = (128 + uniform_integers(self._seed, index, (128, 128, 128))).to(torch.uint8)
         return sprite & colour.view(-1, 3, 1, 1)
 
@@ -102,7 +102,7 @@ class NoisyDSprites(SpriteOverlay):
     licence = DSprites.licence
     citation = f"{DSprites.citation}; {LOCATELLO}"
 
-    def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
+    def overlay(self, index: Tensor, sprite: Tensor) -> Tensor:
         return uniform_bytes(self._seed, index, prod(self.shape)).view(-1, *self.shape) | sprite
 
 
@@ -134,9 +134,9 @@ class ScreamDSprites(SpriteOverlay):
         if painting is not None:
             self.source = f"sprites {DSprites.source} over crops of the picture {Path(painting).name}"
             self.licence = f"{DSprites.licence}; picture {Path(painting).name} under its own licence"
-        self._pictures = OnDevices(shipped_photographs() if painting is None else reduced_picture(painting))
+        self._pictures = OnDevices(shipped_photographs() if painting is None else reduce_picture(painting))
 
-    def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
+    def overlay(self, index: Tensor, sprite: Tensor) -> Tensor:
         (pictures,) = self._pictures(index.device)
         drawn = uniform_integers(self._seed, index, (*corners(pictures), 256, 256, 256))
         patch, colour = patches(pictures, drawn[:, :3]), drawn[:, 3:].to(torch.uint8).view(-1, 3, 1, 1)
@@ -187,10 +187,10 @@ class DSpritesImageNet(SpriteOverlay):
         phrase, licence = PHOTOGRAPHS[source]
         self.source, self.licence = f"sprites {DSprites.source} over {phrase}", f"{DSprites.licence}; {licence}"
         self._photographs = Crops(seed) if source == "shipped" else TinyImageNet(seed, len(self), root)
-        self._foreground, self._faded = kind == "foreground", OnDevices(faded(kind, visibility))
+        self._foreground, self._faded = kind == "foreground", OnDevices(fade_levels(kind, visibility))
         self.capturable = source == "shipped"
 
-    def overlaid(self, index: Tensor, sprite: Tensor) -> Tensor:
+    def overlay(self, index: Tensor, sprite: Tensor) -> Tensor:
         (levels,) = self._faded(index.device)
         photo = self._photographs(index)
         photo = levels.index_select(0, photo.flatten().int()).view_as(photo)
@@ -222,7 +222,7 @@ class TinyImageNet:
         return self._look_up(choice[index])
 
 
-def faded(kind: str, visibility: float) -> Tensor:
+def fade_levels(kind: str, visibility: float) -> Tensor:
     """What each grey level of a photograph becomes: uint8 (256,). A table, so that no device has to round."""
     white = 255 if kind == "foreground" else 0
     return torch.tensor([int(white - visibility * (white - level)) for level in range(256)], dtype=torch.uint8)

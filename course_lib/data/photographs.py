@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from course_lib.data.arrays import unpacked
+from course_lib.data.arrays import unpack
 from course_lib.data.files import RemoteFile
 
 PATCH = 64  # side of a patch in pixels
@@ -35,7 +35,7 @@ def shipped_photographs() -> Tensor:
     return ((total + pixels // 2) // pixels).to(torch.uint8)
 
 
-def reduced_picture(path: str | Path) -> Tensor:
+def reduce_picture(path: str | Path) -> Tensor:
     """The picture in a file, reduced to at most 350 pixels across and 274 down: uint8 (1, 3, H, W).
 
     That is how disentanglement_lib prepares The Scream (disentanglement_lib/data/ground_truth/dsprites.py). Raises
@@ -58,17 +58,17 @@ def tiny_imagenet(archive: str | Path) -> np.ndarray:
     They are in the order of their paths in the archive as strings, so by class and then …_0.JPEG, …_1.JPEG, …_10.JPEG:
     the order of torchvision's ImageFolder, with which the authors of the thesis read them (github.com/nmichlo/disent,
     `ImageNetTinyData`). Grey images become RGB. Raises ValueError naming `archive` if it has no such images, and what
-    `unpacked` raises when the 1.2 GB cannot be written.
+    `unpack` raises when the 1.2 GB cannot be written.
     """
     with ZipFile(archive) as file:
         names = sorted(name for name in file.namelist() if "/train/" in name and name.endswith(".JPEG"))
         if not names:
             raise ValueError(f"archive: {archive} has no images tiny-imagenet-200/train/<class>/images/*.JPEG.")
-        images = (decoded(file, name) for name in names)
-        return unpacked(Path(archive).with_suffix(".train.npy"), (len(names), PATCH, PATCH, 3), images)
+        images = (decode_image(file, name) for name in names)
+        return unpack(Path(archive).with_suffix(".train.npy"), (len(names), PATCH, PATCH, 3), images)
 
 
-def decoded(archive: ZipFile, name: str) -> np.ndarray:
+def decode_image(archive: ZipFile, name: str) -> np.ndarray:
     """The image `name` in RGB: uint8 (64, 64, 3)."""
     with archive.open(name) as stored, Image.open(stored) as image:
         return np.asarray(image.convert("RGB"))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from course_lib.arguments import check_choice
-from course_lib.data.arrays import BLOCK, NpzArray, unpacked
+from course_lib.data.arrays import BLOCK, NpzArray, unpack
 from course_lib.data.files import RemoteFile, fetch
 from course_lib.data.grid import GridDataset
 from course_lib.data.stored import IMAGE, MappedTable, PackedTable, grid_order
@@ -109,7 +109,7 @@ def read_dsprites(path: str | Path, sizes: tuple[int, ...]) -> np.ndarray:
         check_order(file["latents_classes"][:, 1:], sizes, path)
     images = NpzArray(path, "imgs")
     if images.dtype != np.uint8 or images.shape != (np.prod(sizes), IMAGE, IMAGE):
-        raise ValueError(f"{path}: `imgs` is {images.dtype} {images.shape}; expected is uint8 (N, 64, 64), N by grid.")
+        raise ValueError(f"{path}: `imgs` is {images.dtype} {images.shape}; expected uint8 (N, 64, 64), N by grid.")
     packed, filled = np.empty((images.shape[0], IMAGE * IMAGE // 8), np.uint8), 0
     for block in images.blocks(item=2):
         packed[filled : filled + len(block)] = np.packbits(block.reshape(len(block), -1), axis=1)
@@ -131,8 +131,8 @@ def read_shapes3d(path: str | Path, sizes: tuple[int, ...]) -> np.ndarray:
         check_order(file["labels"][:], sizes, path)
         images = file["images"]
         if images.dtype != np.uint8 or images.shape != (np.prod(sizes), IMAGE, IMAGE, 3):
-            raise ValueError(f"{path}: `images` is {images.dtype} {images.shape}; expected is uint8 (N, 64, 64, 3).")
-        return unpacked(Path(path).with_suffix(".images.npy"), images.shape, rows(images))
+            raise ValueError(f"{path}: `images` is {images.dtype} {images.shape}; expected uint8 (N, 64, 64, 3).")
+        return unpack(Path(path).with_suffix(".images.npy"), images.shape, rows(images))
 
 
 def rows(images) -> Iterator[np.ndarray]:
@@ -149,6 +149,6 @@ def check_order(factors: np.ndarray, sizes: tuple[int, ...], path: str | Path) -
     if found != tuple(sizes) or (order != np.arange(len(order))).any():
         raise ValueError(
             f"{path}: the factors take {' × '.join(map(str, found))} values"
-            f"{', in another order than that of the grid' if found == tuple(sizes) else ''}; expected is "
+            f"{', in another order than that of the grid' if found == tuple(sizes) else ''}; expected "
             f"{' × '.join(map(str, sizes))}, the last factor varying fastest."
         )

@@ -86,7 +86,7 @@ class Shapes3D(published.Redrawn):
             levels = layers[0].index_select(0, rows[0].flatten())
             for layer, row in zip(layers[1:], rows[1:], strict=True):
                 levels += layer.index_select(0, row.flatten())
-            # The filter of `reduced` overshoots at edges; the originals were clipped there as well.
+            # The filter of `downsample` overshoots at edges; the originals were clipped there as well.
             target.copy_(levels.clamp_(0, 255).view(target.shape))
         return images
 
@@ -112,7 +112,7 @@ def tables(device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
             backdrop = Backdrop(orientation)
             for scale in range(SCALES):
                 for shape in range(SHAPES):
-                    layers = reduced(backdrop.with_object(shape, 0.75 + scale / 14))
+                    layers = downsample(backdrop.with_object(shape, 0.75 + scale / 14))
                     geometry = scale, shape, orientation
                     walls[geometry] = (255 * layers[:6] + sky * layers[18]).round()
                     floors[geometry], objects[geometry] = (255 * layers[6:18].unflatten(0, (2, 6))).round()
@@ -147,7 +147,7 @@ class Backdrop:
         self.shade = material * shade
         self.layers = torch.zeros(19, len(self.rays), dtype=torch.float64)
         for start, surface in ((0, wall), (6, floor)):
-            self.layers[start : start + 6, surface] = coloured((self.shade + material * glow)[surface])
+            self.layers[start : start + 6, surface] = colour_steps((self.shade + material * glow)[surface])
         self.layers[18] = (~floor & ~wall).double()
         level = torch.nn.functional.normalize(self.rays * _raycast.LEVEL, dim=1)
         passing = (self.camera[0] * level[:, 1] - self.camera[1] * level[:, 0]).abs()
@@ -166,9 +166,9 @@ class Backdrop:
         start = self.points[self.ground]
         ray = torch.nn.functional.normalize(torch.tensor(SPOTLIGHT_AT, dtype=torch.float64) - start, dim=1)
         dark = self.ground[meet(shape, scale, start, ray)[0]]
-        layers[6:12, dark] = coloured(self.shade[dark])
+        layers[6:12, dark] = colour_steps(self.shade[dark])
         layers[:, hit] = 0  # after the shadow, which falls behind the object as well
-        layers[12:18, hit] = coloured(shade + glow, gloss)
+        layers[12:18, hit] = colour_steps(shade + glow, gloss)
         return layers
 
 
@@ -211,12 +211,12 @@ def plates(points: Tensor, normals: Tensor) -> Tensor:
     return sum((along - x) ** 2 + (points[:, 2] - z) ** 2 < PLATE_RADIUS**2 for x, z in PLATES).bool()
 
 
-def coloured(light: Tensor, gloss: Tensor | float = 0.0) -> Tensor:
+def colour_steps(light: Tensor, gloss: Tensor | float = 0.0) -> Tensor:
     """The brightness, (6, N), of a surface with 0 to 5 fifths of a colour; what is too bright saturates."""
     return (torch.arange(6, dtype=torch.float64).view(6, 1) / 5 * light + gloss).clamp(max=1)
 
 
-def reduced(layers: Tensor) -> Tensor:
+def downsample(layers: Tensor) -> Tensor:
     """(K, 192²) → (K, 64, 64) → (K, 4096), by the Lanczos filter with three lobes, as an image library resizes.
 
     It overshoots a little on both sides of an edge; the originals show it.

@@ -14,7 +14,7 @@ from course_lib.arguments import check_choice
 from course_lib.data.arrays import BLOCK
 from course_lib.data.files import RemoteFile, fetch
 from course_lib.data.grid import GridDataset
-from course_lib.data.stored import IMAGE, Table, grid_order, moments, resized
+from course_lib.data.stored import IMAGE, Table, grid_order, moments, resize
 from course_lib.factors import FactorSpace
 
 URL = "https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/"
@@ -27,7 +27,7 @@ def published(name: str, size: int, digest: str) -> RemoteFile:
     return RemoteFile(f"smallnorb/{name}.mat.gz", f"{URL}{name}.mat.gz", f"sha256:{digest}", size)
 
 
-# Of either part: the images, their categories, and the other factors.
+# Of either split: the images, their categories, and the other factors.
 FILES = {
     "train": (
         published(f"{TRAIN}-dat", 131896188, "5ffd6272a07d32695ee1082a26a41a93a37aab8c28da047f8c34ed348d214873"),
@@ -47,19 +47,19 @@ class SmallNORB(GridDataset):
 
     The factors are category (animal, human, plane, truck, car), instance (10 toys each), elevation (9, 30° to 70° above
     the table), azimuth (18, in steps of 20°; each toy has its own zero) and lighting (6). Of the two cameras, the first
-    is used. The images are read, resized (see `course_lib.data.stored.resized`) and sorted by factor once, and then
+    is used. The images are read, resized (see `course_lib.data.stored.resize`) and sorted by factor once, and then
     held in memory, 199 MB.
 
     Parameters
     ----------
-    part : "both" (48,600 images), or "train" or "test" alone (24,300 each), which hold 5 instances of each category:
+    split : "both" (48,600 images), or "train" or "test" alone (24,300 each), which hold 5 instances of each category:
         4, 6, 7, 8, 9 and 0, 1, 2, 3, 5, counted from 0 here.
     root : the folder of data files; see `course_lib.data.files.fetch`, which also says what is raised when a file is
         not there and cannot be downloaded.
 
-    Raises ValueError for another `part`.
+    Raises ValueError for another `split`.
 
-    The mean and std of the thesis (Table A.2), 0.752091840108860 and 0.095638790168273, are those of "train", the part
+    The mean and std of the thesis (Table A.2), 0.752091840108860 and 0.095638790168273, are those of "train", the split
     that its code read; the others' are computed on loading.
     """
 
@@ -71,14 +71,14 @@ class SmallNORB(GridDataset):
         "lighting, 2004"
     )
 
-    def __init__(self, part: str = "both", root: str | Path | None = None):
-        check_choice(("both", *FILES), part=part)
-        self.options = dict(part=part)
-        parts = list(FILES) if part == "both" else [part]
-        images, sizes = read_smallnorb([[fetch(file, root) for file in FILES[name]] for name in parts])
+    def __init__(self, split: str = "both", root: str | Path | None = None):
+        check_choice(("both", *FILES), split=split)
+        self.options = dict(split=split)
+        splits = list(FILES) if split == "both" else [split]
+        images, sizes = read_smallnorb([[fetch(file, root) for file in FILES[name]] for name in splits])
         self.space = FactorSpace(("category", "instance", "elevation", "azimuth", "lighting"), sizes)
         self._look_up = Table(images)
-        if part == "train":
+        if split == "train":
             self.mean, self.std = (0.752091840108860,), (0.095638790168273,)
         else:
             self.mean, self.std = moments(self._look_up, len(self.space))
@@ -87,24 +87,24 @@ class SmallNORB(GridDataset):
         return self._look_up(index)
 
 
-def read_smallnorb(parts) -> tuple[Tensor, tuple[int, ...]]:
+def read_smallnorb(splits) -> tuple[Tensor, tuple[int, ...]]:
     """The images in the order of the grid, uint8 (N, 1, 64, 64), and the sizes of the five factors.
 
-    Each of `parts` is the paths of three gzipped files: dat (N, 2 cameras, height, width), cat (N,) and info (N, 4:
+    Each of `splits` is the paths of three gzipped files: dat (N, 2 cameras, height, width), cat (N,) and info (N, 4:
     instance, elevation, azimuth, lighting; the azimuth counts tens of degrees and so is even). Raises ValueError naming
     a path if a file is not in this format, or if the rows do not make up a grid.
     """
-    factors = np.concatenate([np.column_stack([read_matrix(cat), read_matrix(info)]) for _, cat, info in parts])
-    sizes, order = grid_order(factors, parts[0][1])
+    factors = np.concatenate([np.column_stack([read_matrix(cat), read_matrix(info)]) for _, cat, info in splits])
+    sizes, order = grid_order(factors, splits[0][1])
     place = torch.empty(len(order), dtype=torch.int64)
     place[torch.from_numpy(order)] = torch.arange(len(order))  # of each row, in the grid
     images, filled = torch.empty(len(order), 1, IMAGE, IMAGE, dtype=torch.uint8), 0
-    for dat, _, _ in parts:
+    for dat, _, _ in splits:
         for block in first_camera(dat):
             images[place[filled : filled + len(block)]] = block
             filled += len(block)
     if filled != len(order):
-        raise ValueError(f"{parts[0][0]}: {filled:,} images for {len(order):,} rows of factors.")
+        raise ValueError(f"{splits[0][0]}: {filled:,} images for {len(order):,} rows of factors.")
     return images, sizes
 
 
@@ -115,7 +115,7 @@ def first_camera(path: str | Path) -> Iterator[Tensor]:
         for rows in torch.arange(count).split(BLOCK):
             content = file.read(len(rows) * cameras * height * width)
             pairs = np.frombuffer(content, dtype).reshape(-1, cameras, height, width)
-            yield resized(torch.from_numpy(pairs[:, :1].copy()))
+            yield resize(torch.from_numpy(pairs[:, :1].copy()))
 
 
 def read_matrix(path: str | Path) -> np.ndarray:

@@ -54,15 +54,15 @@ class MappedTable:
 
 
 class Measured(GridDataset):
-    """A dataset whose mean and std are measured when first asked for. Subclasses write `measured`."""
+    """A dataset whose mean and std are measured when first asked for. Subclasses write `measure`."""
 
     @abstractmethod
-    def measured(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def measure(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """The mean and the std per channel, as `moments` gives them."""
 
     @cached_property
     def _moments(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        return self.measured()
+        return self.measure()
 
     @property
     def mean(self) -> tuple[float, ...]:
@@ -87,7 +87,7 @@ def moments(look_up: Callable[[Tensor], Tensor], count: int) -> tuple[tuple[floa
     return tuple((means / (255 * count)).tolist()), tuple((stds / (255 * count)).tolist())
 
 
-def resized(images: Tensor) -> Tensor:
+def resize(images: Tensor) -> Tensor:
     """uint8 (N, C, H, W) → (N, C, 64, 64), bilinear with antialiasing.
 
     `torch.nn.functional.interpolate(mode="bilinear", antialias=True)` on bytes: the rows are resized and rounded to

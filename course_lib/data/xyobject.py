@@ -22,7 +22,7 @@ def moments(image_size: int, sizes: Sequence[int]) -> tuple[tuple[float, ...], t
     shares = [size**2 / pixels for size in sizes]
     spreads = [(share * (1 - share) * pixels / (pixels - 1)) ** 0.5 for share in shares]
     value = [sum(channel) / len(COLOURS) / 255 for channel in zip(*COLOURS, strict=True)]
-    return tuple(tuple(v * sum(parts) / len(sizes) for v in value) for parts in (shares, spreads))
+    return tuple(tuple(v * sum(scales) / len(sizes) for v in value) for scales in (shares, spreads))
 
 
 class XYObject(GridDataset):
@@ -59,7 +59,7 @@ class XYObject(GridDataset):
 
     def __init__(self, image_size: int = 64, positions: int = 25, spacing: int = 2, sizes: Sequence[int] = SIZES):
         positions, spacing = check_integers(1, positions=positions, spacing=spacing)
-        (image_size,), sizes = check_integers(2, image_size=image_size), _checked_sizes(sizes)
+        (image_size,), sizes = check_integers(2, image_size=image_size), _check_sizes(sizes)
         needed = sizes[-1] + (positions - 1) * spacing
         if needed > image_size:
             raise ValueError(
@@ -97,7 +97,7 @@ class XYObjectShades(XYObject):
     _colour = {"intensity": len(LEVELS), "colour": len(HUES)}
 
 
-def _checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+def _check_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
     sizes = check_integers(1, **{f"sizes[{place}]": size for place, size in enumerate(sizes)})
     steps = [after - before for before, after in zip(sizes, sizes[1:], strict=False)]
     if not sizes or any(step < 1 or step % 2 for step in steps):

@@ -63,7 +63,7 @@ class AdaTripletVAE(TripletVAE):
         self.keep(shared_weight=shared_weight, strength=strength, differences=differences)
 
     @property
-    def paced(self) -> bool:
+    def depends_on_total_steps(self) -> bool:
         return not all(isinstance(schedule, float) for schedule in (self.shared_weight, self.strength))
 
     def negative_distance(self, anchor: DiagonalGaussian, negative: DiagonalGaussian, step: Step) -> Tensor:

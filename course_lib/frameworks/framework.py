@@ -73,8 +73,8 @@ class Framework(nn.Module, ABC):
         return self._reconstruction
 
     @property
-    def paced(self) -> bool:
-        """Whether the objective depends on how many steps the training has in all."""
+    def depends_on_total_steps(self) -> bool:
+        """Whether a schedule spans the whole training, so that a step means another thing if there are more of them."""
         return False
 
     @abstractmethod
@@ -107,7 +107,7 @@ class Framework(nn.Module, ABC):
     @torch.no_grad()
     def posterior(self, images) -> DiagonalGaussian:
         """q(z|x) of each image (B, C, H, W), mean and log-variance (B, D), taken as by `encode`, without gradients."""
-        return self.model.encode(self._observations(images))
+        return self.model.encode(self.standardise(images))
 
     def encode(self, images) -> Tensor:
         """The mean representation (B, D) of images (B, C, H, W): uint8 is standardised, float is taken as standardised.
@@ -145,7 +145,7 @@ class Framework(nn.Module, ABC):
             config["kernel"] = hashlib.sha256(content).hexdigest()
         return config
 
-    def _observations(self, images) -> Tensor:
+    def standardise(self, images) -> Tensor:
         images = torch.as_tensor(images)
         if images.ndim != 4 or tuple(images.shape[1:]) != self.model.shape:
             wanted = ", ".join(map(str, self.model.shape))

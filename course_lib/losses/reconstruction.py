@@ -101,7 +101,7 @@ RECONSTRUCTIONS = ("mse", "bce", *BLURS)
 def reconstruction_loss(model: nn.Module, reconstruction: str | Tensor) -> Reconstruction:
     """The loss of that name ("mse", "bce", "mse-box" or "mse-gaussian"), or the blurred MSE with the kernel given."""
     if not isinstance(reconstruction, str):
-        return BlurredSquaredError(model, checked_kernel(reconstruction).clone())
+        return BlurredSquaredError(model, check_kernel(reconstruction).clone())
     check_choice(RECONSTRUCTIONS, reconstruction=reconstruction)
     if reconstruction in BLURS:
         return BlurredSquaredError(model, overlap_kernel(reconstruction, model.shape[-1]), kept=False)
@@ -118,7 +118,7 @@ def overlap_kernel(loss: str, side: int) -> Tensor:
     return kernel * len(kernel) ** 0.5  # whose outer product with itself is √α = (side − 1) times the plain one
 
 
-def checked_kernel(kernel: Tensor) -> Tensor:
+def check_kernel(kernel: Tensor) -> Tensor:
     """The kernel as float32, without gradient; a ValueError unless it has one or two axes of odd length."""
     if not isinstance(kernel, Tensor):
         raise ValueError(

@@ -43,7 +43,7 @@ def spearman(prediction: Tensor, target: Tensor, regularisation: float = 1.0) ->
     _check(prediction=prediction)
     _check(floating=False, target=target)
     soft, hard = soft_rank(prediction, regularisation), hard_rank(target)
-    return (_standardised(soft) * _standardised(hard)).mean(-1).to(soft.dtype)
+    return (_standardise(soft) * _standardise(hard)).mean(-1).to(soft.dtype)
 
 
 def soft_rank(values: Tensor, regularisation: float = 1.0) -> Tensor:
@@ -66,12 +66,12 @@ def soft_rank(values: Tensor, regularisation: float = 1.0) -> Tensor:
     _check(values=values)
     size = values.shape[-1]
     spread = math.sqrt((size**2 - 1) / 12)  # the standard deviation of 1, …, n
-    ordered, order = (_standardised(values) * (spread / regularisation)).sort(dim=-1)
+    ordered, order = (_standardise(values) * (spread / regularisation)).sort(dim=-1)
     positions = torch.arange(1, size + 1, dtype=torch.float64, device=values.device)
     # Across a gap of n ranks no block can reach: a longer one says nothing more, and would cost the sums their digits.
     gaps = ordered.diff(dim=-1, prepend=ordered[..., :1]).clamp(max=size)
     targets = gaps.cumsum(-1) - positions
-    ranks = positions + _centred(targets, _blocks(targets.detach()))
+    ranks = positions + _centre(targets, _blocks(targets.detach()))
     return torch.zeros_like(ranks).scatter(-1, order, ranks).to(torch.promote_types(values.dtype, torch.float32))
 
 
@@ -135,7 +135,7 @@ def _blocks(targets: Tensor) -> Tensor:
     return (fit.diff(dim=-1, prepend=fit[..., :1]) > TOLERANCE).cumsum(-1)
 
 
-def _centred(elements: Tensor, blocks: Tensor) -> Tensor:
+def _centre(elements: Tensor, blocks: Tensor) -> Tensor:
     """`elements` (..., n) minus the means of their blocks: linear, and therefore its own derivative (Proposition 4)."""
     totals, sizes = (
         torch.zeros_like(elements).scatter_add(-1, blocks, summands)
@@ -144,7 +144,7 @@ def _centred(elements: Tensor, blocks: Tensor) -> Tensor:
     return elements - (totals / sizes.clamp(min=1)).gather(-1, blocks)
 
 
-def _standardised(values: Tensor) -> Tensor:
+def _standardise(values: Tensor) -> Tensor:
     """`values` (..., n) with mean 0 and variance 1 along the last dimension, float64; zeros if they are all equal.
 
     First they are mapped to [0, 1], so that neither a large offset nor a tiny scale costs digits. As the result does

@@ -10,8 +10,7 @@ from course_lib.metrics._beta_vae_score import beta_vae_score
 from course_lib.metrics._dci import dci
 from course_lib.metrics._distance_correlation import distance_correlation
 from course_lib.metrics._downstream import downstream_logistic, downstream_trees
-from course_lib.metrics._encodings import Encodings
-from course_lib.metrics._evaluate import Evaluation, evaluate
+from course_lib.metrics._evaluate import DEFAULT_SCORES, SCORES, Evaluation, evaluate
 from course_lib.metrics._factor_vae_score import factor_vae_score
 from course_lib.metrics._gaussian_total_correlation import gaussian_total_correlation
 from course_lib.metrics._irs import irs
@@ -20,12 +19,13 @@ from course_lib.metrics._mig import mig
 from course_lib.metrics._modularity import modularity
 from course_lib.metrics._mutual_information import mutual_information
 from course_lib.metrics._sap import sap
-from course_lib.metrics._score import Score
 from course_lib.metrics._wasserstein_correlation import wasserstein_correlation
+from course_lib.metrics.encodings import Encodings
+from course_lib.metrics.score import Score, geometric_mean
 
 __all__ = [
-    "Encodings", "Evaluation", "Score", "axis_alignment_ratio", "axis_orientation_ratio", "beta_vae_score", "dci",
-    "distance_correlation", "downstream_logistic", "downstream_trees", "evaluate", "factor_vae_score",
-    "gaussian_total_correlation", "irs", "linearity_ratio", "mig", "modularity", "mutual_information", "sap",
-    "wasserstein_correlation",
+    "DEFAULT_SCORES", "SCORES", "Encodings", "Evaluation", "Score", "axis_alignment_ratio", "axis_orientation_ratio",
+    "beta_vae_score", "dci", "distance_correlation", "downstream_logistic", "downstream_trees", "evaluate",
+    "factor_vae_score", "gaussian_total_correlation", "geometric_mean", "irs", "linearity_ratio", "mig", "modularity",
+    "mutual_information", "sap", "wasserstein_correlation",
 ]  # fmt: skip

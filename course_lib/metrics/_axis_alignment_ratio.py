@@ -1,9 +1,9 @@
 """The axis-alignment ratio, and the axis-orientation ratio that is derived from it."""
 
-from course_lib.metrics._encodings import as_table
 from course_lib.metrics._linearity_ratio import linearity_ratio
-from course_lib.metrics._score import Score
-from course_lib.metrics._traversals import ratio_score, variances
+from course_lib.metrics.encodings import as_table
+from course_lib.metrics.score import Score
+from course_lib.metrics.traversals import ratio_score, variances
 
 
 def axis_alignment_ratio(encode, data=None, seed: int = 0, *, num_samples: int = 1000) -> Score:

@@ -5,12 +5,12 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from course_lib.arguments import check_integers
-from course_lib.metrics._classifiers import accuracies
-from course_lib.metrics._encodings import Encodings, as_table
-from course_lib.metrics._fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
-from course_lib.metrics._samples import generator, warn_if_few
-from course_lib.metrics._scale import capped, centred
-from course_lib.metrics._score import Score
+from course_lib.metrics.classifiers import accuracies
+from course_lib.metrics.encodings import Encodings, as_table
+from course_lib.metrics.fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
+from course_lib.metrics.samples import generator, warn_if_few
+from course_lib.metrics.scale import cap, centre
+from course_lib.metrics.score import Score
 
 CHUNK = 2**17  # representations held at a time; not a matter of D, which must not change what is drawn
 
@@ -39,15 +39,17 @@ def beta_vae_score(
     table, draws = as_table(encode, data), generator(seed)
     factors = varying_factors(table.space)
     warn_if_few(num_samples, 100 * len(factors), "BetaVAE")
-    points, labels = _points(table, factors, num_samples + num_test, batch_size, draws)
+    points, labels = mean_differences(table, factors, num_samples + num_test, batch_size, draws)
     model = LogisticRegression(max_iter=1000)
-    learnt, tested = capped(*centred(points[:num_samples], points[num_samples:]))
+    learnt, tested = cap(*centre(points[:num_samples], points[num_samples:]))
     train, test = accuracies(model, learnt, labels[:num_samples], tested, labels[num_samples:])
     settings = {"train": num_samples, "test": num_test, "pairs": batch_size, "seed": seed}
     return Score("BetaVAE score", test, {"test": test, "train": train}, settings)
 
 
-def _points(table: Encodings, factors: torch.Tensor, n: int, batch_size: int, draws) -> tuple[np.ndarray, np.ndarray]:
+def mean_differences(
+    table: Encodings, factors: torch.Tensor, n: int, batch_size: int, draws
+) -> tuple[np.ndarray, np.ndarray]:
     """n mean absolute differences float64 (n, D), and the shared factor of each, int64 (n,)."""
     labels = draw_factors(factors, n, draws)
     points = []

@@ -3,9 +3,9 @@
 import numpy as np
 
 from course_lib.arguments import check_seed
-from course_lib.metrics._samples import as_samples, draw_samples, warn_if_few
-from course_lib.metrics._score import Score, latents_by_factors, with_twin
-from course_lib.metrics._trees import LEVELS, fit_trees
+from course_lib.metrics.samples import as_samples, draw_samples, warn_if_few
+from course_lib.metrics.score import Score, latents_by_factors, with_twin
+from course_lib.metrics.trees import LEVELS, fit_trees
 
 
 def from_samples(

@@ -5,10 +5,10 @@ import torch
 from torch import Tensor
 
 from course_lib.arguments import check_integers
-from course_lib.distances import correlations, ground_truth_distance, perceived_distance
-from course_lib.metrics._encodings import Encodings, as_table, rounding
-from course_lib.metrics._samples import generator, require_variation, warn_if_few
-from course_lib.metrics._score import Score, geometric_mean
+from course_lib.distances import correlations, ground_truth_distance, perceived_distance, round_distances
+from course_lib.metrics.encodings import Encodings, as_table, rounding
+from course_lib.metrics.samples import generator, require_variation, warn_if_few
+from course_lib.metrics.score import Score, geometric_mean
 from course_lib.sampling import factor_pairs, random_pairs
 
 SMALLEST = 1000  # pairs: a correlation near 0 is then known to about .03
@@ -54,16 +54,9 @@ def distance_correlation(
         {name: _correlations(table, *ends, by, loss) for name, ends in pairs.items()}, index=COLUMNS
     ).T.dropna(axis=1, how="all")
     matrix = matrix.rename_axis("factor").rename_axis("protocol", axis=1)
-    values = _named(matrix, varying)
+    values = _name_values(matrix, varying)
     settings = {"pairs": num_samples, "by": by, "loss": loss, "seed": seed}
     return Score("distance correlation", values["factors"], values, settings, matrix, "Spearman's rank correlation")
-
-
-def tied(distances: Tensor) -> Tensor:
-    """Distances (n,) on a grid of a millionth of the largest, so that rounding errors do not order equal ones."""
-    largest = distances.max()
-    # .31: or the equal distances of round factors, such as 5/8, would lie on the border between two grid points
-    return (distances / largest * 1e6 + 0.31).round() if largest > 0 else distances
 
 
 def _correlations(table: Encodings, first: Tensor, second: Tensor, by: str, loss: str | None) -> list[float]:
@@ -71,13 +64,13 @@ def _correlations(table: Encodings, first: Tensor, second: Tensor, by: str, loss
     truth = ground_truth_distance(table.space, by=by)(first, second)
     ends = torch.stack([table(first), table(second)])
     difference = (ends[0].double() - ends[1].double()).abs()
-    latent = tied(torch.where(difference <= rounding(ends), 0.0, difference).sum(1))
+    latent = round_distances(torch.where(difference <= rounding(ends), 0.0, difference).sum(1))
     distinct = first != second
     row = [_rank(truth, latent), _rank(truth[distinct], latent[distinct])]
     if loss is None:
         return [*row, float("nan"), float("nan")]
-    first, second, latent, distinct = (part[:DRAWN] for part in (first, second, latent, distinct))
-    perceived = tied(perceived_distance(table.data, loss=loss)(first, second))
+    first, second, latent, distinct = (values[:DRAWN] for values in (first, second, latent, distinct))
+    perceived = round_distances(perceived_distance(table.data, loss=loss)(first, second))
     return [*row, _rank(perceived, latent), _rank(perceived[distinct], latent[distinct])]
 
 
@@ -85,7 +78,7 @@ def _rank(first: Tensor, second: Tensor) -> float:
     return correlations(first, second)[1] if len(first) > 1 else 0.0
 
 
-def _named(matrix: pandas.DataFrame, varying: dict[str, int]) -> dict[str, float]:
+def _name_values(matrix: pandas.DataFrame, varying: dict[str, int]) -> dict[str, float]:
     factors = list(varying)
     several = [name for name in factors if varying[name] > 2]
     values = {

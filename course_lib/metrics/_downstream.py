@@ -8,11 +8,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from course_lib.arguments import check_integers, check_seed
-from course_lib.metrics._classifiers import accuracies
-from course_lib.metrics._samples import Samples, as_samples, draw_samples, warn_if_few
-from course_lib.metrics._scale import unit
-from course_lib.metrics._score import Score, with_twin
-from course_lib.metrics._trees import LEVELS, fit_trees
+from course_lib.metrics.classifiers import accuracies
+from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.metrics.scale import unit
+from course_lib.metrics.score import Score, with_twin
+from course_lib.metrics.trees import LEVELS, fit_trees
 
 Learner = Callable[[Samples, Samples], np.ndarray]  # training points, test points → the accuracy of each factor
 FEW = 100

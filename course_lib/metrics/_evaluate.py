@@ -9,7 +9,6 @@ from course_lib.metrics._beta_vae_score import beta_vae_score
 from course_lib.metrics._dci import dci
 from course_lib.metrics._distance_correlation import distance_correlation
 from course_lib.metrics._downstream import downstream_logistic, downstream_trees
-from course_lib.metrics._encodings import as_table
 from course_lib.metrics._factor_vae_score import factor_vae_score
 from course_lib.metrics._gaussian_total_correlation import gaussian_total_correlation
 from course_lib.metrics._irs import irs
@@ -18,8 +17,9 @@ from course_lib.metrics._mig import mig
 from course_lib.metrics._modularity import modularity
 from course_lib.metrics._mutual_information import mutual_information
 from course_lib.metrics._sap import sap
-from course_lib.metrics._score import Score
 from course_lib.metrics._wasserstein_correlation import wasserstein_correlation
+from course_lib.metrics.encodings import as_table
+from course_lib.metrics.score import Score
 
 SCORES = {
     score.__name__: score
@@ -30,7 +30,7 @@ SCORES = {
     )
 }  # fmt: skip
 # what the book's tables show; the others are derived from these, or cost as much as all of them
-DEFAULT = (
+DEFAULT_SCORES = (
     "beta_vae_score", "factor_vae_score", "mig", "dci", "sap", "modularity", "irs", "gaussian_total_correlation",
     "distance_correlation", "linearity_ratio", "axis_alignment_ratio",
 )  # fmt: skip
@@ -72,15 +72,15 @@ def evaluate(
     if isinstance(scores, str):
         scores = [scores]
     if not isinstance(scores, Mapping):
-        named = list(map(_named, DEFAULT if scores is None else scores))
+        named = list(map(_name_score, DEFAULT_SCORES if scores is None else scores))
         scores = dict(named)
         if len(scores) < len(named):
             raise ValueError(f"scores: got two of the same name among {', '.join(name for name, _ in named)}.")
-    scores = {name: _named(score)[1] for name, score in scores.items()}
+    scores = {name: _name_score(score)[1] for name, score in scores.items()}
     return Evaluation({name: score(table, seed=seed) for name, score in scores.items()})
 
 
-def _named(score: str | Callable[..., Score]) -> tuple[str, Callable[..., Score]]:
+def _name_score(score: str | Callable[..., Score]) -> tuple[str, Callable[..., Score]]:
     name = score if isinstance(score, str) else getattr(score, "__name__", repr(score))
     if isinstance(score, str) and score not in SCORES:
         raise ValueError(f"scores: got {score!r}; allowed are {', '.join(SCORES)}.")

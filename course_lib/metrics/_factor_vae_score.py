@@ -4,11 +4,11 @@ import numpy as np
 import torch
 
 from course_lib.arguments import check_integers
-from course_lib.metrics._encodings import Encodings, as_table
-from course_lib.metrics._fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
-from course_lib.metrics._samples import generator, warn_if_few
-from course_lib.metrics._scale import powers
-from course_lib.metrics._score import Score, latents_by_factors
+from course_lib.metrics.encodings import Encodings, as_table
+from course_lib.metrics.fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
+from course_lib.metrics.samples import generator, warn_if_few
+from course_lib.metrics.scale import powers
+from course_lib.metrics.score import Score, latents_by_factors
 from course_lib.sampling import singles
 
 SPREAD_SAMPLES = 10_000  # for the standard deviation of each latent over the whole dataset
@@ -50,7 +50,7 @@ def factor_vae_score(
     kept = (deviation > 0) & (deviation >= PRUNED_BELOW * min(1, deviation.max()))
     votes = [_votes(table, factors, n, batch_size, (scaled, power), kept, draws) for n in (num_samples, num_test)]
     answers = votes[0].argmax(1)  # the majority's factor for each latent
-    train, test = (float(part[range(len(part)), answers].sum() / max(part.sum(), 1)) for part in votes)
+    train, test = (float(counts[range(len(counts)), answers].sum() / max(counts.sum(), 1)) for counts in votes)
     settings = {"train": num_samples, "test": num_test, "images": batch_size, "latents": int(kept.sum()), "seed": seed}
     names = [table.space.names[place] for place in factors]
     matrix = latents_by_factors(votes[0] / num_samples, names)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from course_lib.arguments import check_numbers
-from course_lib.metrics._samples import as_samples, draw_samples, warn_if_few
-from course_lib.metrics._score import Score, latents_by_factors, with_twin
+from course_lib.metrics.samples import as_samples, draw_samples, warn_if_few
+from course_lib.metrics.score import Score, latents_by_factors, with_twin
 
 SMALLEST = 100  # points per factor value: fewer hold no 0.99 quantile
 

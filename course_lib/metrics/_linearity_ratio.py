@@ -1,7 +1,7 @@
 """The linearity ratio."""
 
-from course_lib.metrics._score import Score
-from course_lib.metrics._traversals import principal_variances, ratio_score
+from course_lib.metrics.score import Score
+from course_lib.metrics.traversals import principal_variances, ratio_score
 
 
 def linearity_ratio(encode, data=None, seed: int = 0, *, num_samples: int = 1000) -> Score:

@@ -5,10 +5,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from course_lib.arguments import check_choice, check_integers
-from course_lib.metrics._information import BINS, information_matrix, smallest_sample
-from course_lib.metrics._samples import Samples, as_samples, draw_samples, warn_if_few
-from course_lib.metrics._scale import capped, centred, raised
-from course_lib.metrics._score import Score, latents_by_factors, with_twin
+from course_lib.metrics.information import BINS, information_matrix, smallest_sample
+from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.metrics.scale import cap, centre, lift
+from course_lib.metrics.score import Score, latents_by_factors, with_twin
 
 
 def from_samples(
@@ -85,7 +85,7 @@ def _explicitness(train: Samples, test: Samples) -> dict[str, float]:
 
 def _areas(train: Samples, test: Samples) -> list[float]:
     """The mean area under the ROC curves of each factor's values, on the test points: F numbers."""
-    latents, test_latents = raised(*capped(*centred(train.latents, test.latents)))
+    latents, test_latents = lift(*cap(*centre(train.latents, test.latents)))
     areas = []
     for factor, test_factor in zip(train.factors.T, test.factors.T, strict=True):
         tested = [value for value in np.unique(factor) if 0 < np.mean(test_factor == value) < 1]

@@ -3,9 +3,9 @@
 import numpy as np
 
 from course_lib.arguments import check_integers
-from course_lib.metrics._information import BINS, entropy, information_matrix, smallest_sample
-from course_lib.metrics._samples import as_samples, draw_samples, warn_if_few
-from course_lib.metrics._score import Score, latents_by_factors, with_twin
+from course_lib.metrics.information import BINS, entropy, information_matrix, smallest_sample
+from course_lib.metrics.samples import as_samples, draw_samples, warn_if_few
+from course_lib.metrics.score import Score, latents_by_factors, with_twin
 
 
 def from_samples(latents, factors, *, bins: int = BINS, names=None) -> Score:

@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from course_lib.metrics._classifiers import accuracies
-from course_lib.metrics._samples import Samples, as_samples, draw_samples, warn_if_few
-from course_lib.metrics._scale import capped, unit
-from course_lib.metrics._score import Score, latents_by_factors, with_twin
+from course_lib.metrics.classifiers import accuracies
+from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.metrics.scale import cap, unit
+from course_lib.metrics.score import Score, latents_by_factors, with_twin
 
 
 def from_samples(latents, factors, *, num_test: int | None = None, names=None) -> Score:
@@ -53,7 +53,7 @@ def sap(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, num_test
 
 def _accuracy_matrix(train: Samples, test: Samples) -> tuple[np.ndarray, np.ndarray]:
     """Test accuracies (D, F) of each latent alone, and (F,) of no latent at all."""
-    latents, test_latents = capped(train.latents, test.latents)
+    latents, test_latents = cap(train.latents, test.latents)
     columns = [[latent] for latent in range(latents.shape[1])]
     accuracy = np.empty((len(columns), len(train.names)))
     chance = np.empty(len(train.names))

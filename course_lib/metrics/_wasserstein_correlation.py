@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from course_lib.metrics._covariance import covariance, draw_gaussians, gaussian_score, spread
-from course_lib.metrics._score import Score, with_twin
+from course_lib.metrics.covariance import covariance, draw_gaussians, gaussian_score, spread
+from course_lib.metrics.score import Score, with_twin
 
 
 def squared_distance(latents: np.ndarray) -> dict[str, float]:

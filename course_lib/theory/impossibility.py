@@ -64,7 +64,7 @@ class Entangler:
 
     def __call__(self, z) -> np.ndarray:
         """f(z), (n, d) → (n, d)."""
-        return self._from_normal(self._to_normal(self._checked(z)) @ self.matrix)
+        return self._from_normal(self._to_normal(self._check(z)) @ self.matrix)
 
     def inverse(self, z) -> np.ndarray:
         """f⁻¹(z), (n, d) → (n, d). A reflection undoes itself, so f⁻¹ = f."""
@@ -76,7 +76,7 @@ class Entangler:
         It is A_ij s'_j(z_j) / s'_i(f_i), where s = h∘g has the derivative s'_j = p_j / φ(s_j): p_j is the density of
         latent j and φ that of the standard normal.
         """
-        z = self._checked(z)
+        z = self._check(z)
         log_slope, log_slope_there = self._log_slope(z), self._log_slope(self(z))
         return self.matrix * np.exp(log_slope[:, None, :] - log_slope_there[:, :, None])
 
@@ -99,7 +99,7 @@ class Entangler:
         log_density = np.stack([law.logpdf(column) for law, column in zip(self.prior, z.T, strict=True)], axis=1)
         return log_density - norm.logpdf(self._to_normal(z))
 
-    def _checked(self, z) -> np.ndarray:
+    def _check(self, z) -> np.ndarray:
         z = np.asarray(z, dtype=np.float64)
         if z.ndim != 2 or z.shape[1] != len(self.prior):
             raise ValueError(f"z: got shape {z.shape}; allowed is (n, {len(self.prior)}).")

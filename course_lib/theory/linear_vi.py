@@ -44,7 +44,7 @@ class LinearGaussian:
         """Of the observations, (X, X)."""
         return self.weights @ self.weights.T + np.diag(self.noise)
 
-    def turned(self, degrees: float) -> "LinearGaussian":
+    def rotate(self, degrees: float) -> "LinearGaussian":
         """The model with its first two latents rotated into each other: the same law of observations."""
         angle, turn = math.radians(degrees), np.eye(self.weights.shape[1])
         turn[:2, :2] = [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
@@ -110,13 +110,13 @@ def fit_sparse(
             f"weights: got shape {tuple(start.shape)} and noise {tuple(noise.shape)} for observations "
             f"{tuple(x.shape)}; allowed are (X, K) and (X,) for (N, X)."
         )
-    rule = _expectation_rule()
+    rule = expectation_rule()
     learnt = start.clone().requires_grad_()
     mean = torch.linalg.lstsq(start, x.T).solution.T.contiguous().requires_grad_()  # the shortest z with W z = x
     log_variance = torch.full_like(mean, -1.0).requires_grad_()
 
     def loss() -> Tensor:
-        return -_free_energy(x, learnt, noise, mean, log_variance, (beta, freedom), rule)
+        return -sparse_free_energy(x, learnt, noise, mean, log_variance, (beta, freedom), rule)
 
     _maximise([mean, log_variance], loss, 240)
     before = -loss().item()
@@ -125,7 +125,7 @@ def fit_sparse(
     return SparseFit(learnt.detach().numpy(), before, -loss().item())
 
 
-def _free_energy(x, weights, noise, mean, log_variance, beta_and_freedom, rule) -> Tensor:
+def sparse_free_energy(x, weights, noise, mean, log_variance, beta_and_freedom, rule) -> Tensor:
     (beta, freedom), (nodes, shares) = beta_and_freedom, rule
     error = (x - mean @ weights.T).square() + log_variance.exp() @ weights.square().T
     reconstruction = -0.5 * ((2 * math.pi * noise).log() + error / noise).sum(1)
@@ -142,7 +142,7 @@ def student_log_density(z: Tensor, degrees_of_freedom: float) -> Tensor:
     return constant - half * (z.square() / degrees_of_freedom).log1p()
 
 
-def _expectation_rule() -> tuple[Tensor, Tensor]:
+def expectation_rule() -> tuple[Tensor, Tensor]:
     """Points and shares with which a sum is an expectation under N(0, 1)."""
     nodes, shares = np.polynomial.hermite_e.hermegauss(NODES)
     return torch.from_numpy(nodes), torch.from_numpy(shares / shares.sum())

@@ -43,7 +43,7 @@ def importance_weighted_bound(
             f"framework: its reconstruction loss {type(framework.likelihood).__name__} is not the logarithm of a "
             "probability; allowed are frameworks with reconstruction='mse' or 'bce'."
         )
-    observations = framework._observations(images)
+    observations = framework.standardise(images)
     posterior = framework.model.encode(observations)
     bounds = torch.empty(len(observations), dtype=torch.float64, device=observations.device)
     for place, image in enumerate(observations):

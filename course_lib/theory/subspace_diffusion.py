@@ -59,7 +59,7 @@ def split_manifold(
     matrices = np.einsum("tdr,dkl->trkl", fields, basis)
     rotations = np.linalg.eigh(np.einsum("trkl,r->tkl", matrices, draws.normal(size=below)))[1]
     entries = np.einsum("tka,trkl,tla->tar", rotations, matrices, rotations)  # the diagonals, axis by axis
-    return ManifoldSplit(values, tangents @ rotations, _clusters(entries))
+    return ManifoldSplit(values, tangents @ rotations, cluster_axes(entries))
 
 
 def connection_laplacian(points, dim: int, neighbours: int = 12) -> tuple[bsr_matrix, np.ndarray]:
@@ -125,7 +125,7 @@ def _tangents(points: np.ndarray, graph: csr_matrix, dim: int) -> np.ndarray:
     return tangents
 
 
-def _clusters(entries: np.ndarray) -> np.ndarray:
+def cluster_axes(entries: np.ndarray) -> np.ndarray:
     """Axes whose entries (t, k, r) point in like directions, numbered at each point: int64 (t, k).
 
     An axis joins the first cluster that has an axis like it, which is enough where clusters are well apart.

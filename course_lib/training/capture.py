@@ -6,10 +6,24 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from course_lib.data import GridDataset
+
 WARM_UP = 3  # steps that run op by op first: libraries choose their kernels, and what is made once gets made
 
 
-class Captured:
+def should_capture(capture: bool | str, device: torch.device, data: GridDataset) -> bool:
+    """Whether to capture the step: what `capture` says, once it is known to be possible."""
+    obstacle = None
+    if device.type != "cuda":
+        obstacle = f"the device {str(device)!r} has no CUDA graphs"
+    elif not data.capturable:
+        obstacle = f"the images of {data!r} are looked up in a file by the CPU"
+    if capture != "auto" and capture and obstacle:
+        raise ValueError(f"capture: got True, but {obstacle}; allowed are False and 'auto'.")
+    return obstacle is None if capture == "auto" else bool(capture)
+
+
+class CapturedStep:
     """`step`, taken op by op WARM_UP times, then captured in a CUDA graph and replayed: each call is one step.
 
     The losses are those of the plain step: the warm-up counts as training, the capture itself computes nothing, and the
@@ -20,11 +34,11 @@ class Captured:
     def __init__(self, step: Callable[[], dict[str, Tensor]], generator: torch.Generator):
         self._step, self._generator = step, generator
         self._stream = torch.cuda.Stream(generator.device)  # of the warm-up: a capture wants memory from no default one
-        self._taken, self._graph, self._terms = 0, None, {}
+        self._warmed_up, self._graph, self._terms = 0, None, {}
 
     def __call__(self) -> dict[str, Tensor]:
-        if self._taken < WARM_UP:
-            self._taken += 1
+        if self._warmed_up < WARM_UP:
+            self._warmed_up += 1
             return self._warm_up()
         if self._graph is None:
             self._capture()

@@ -12,10 +12,10 @@ from tqdm.auto import tqdm
 from course_lib.arguments import check_choice, check_integers, check_numbers, check_seed
 from course_lib.data import GridDataset
 from course_lib.frameworks import Framework
-from course_lib.training.capture import Captured
+from course_lib.training.capture import CapturedStep, should_capture
 from course_lib.training.checkpoint import Checkpoint
 from course_lib.training.history import History
-from course_lib.training.precision import autocast, is_convolutional, resolved
+from course_lib.training.precision import autocast, is_convolutional, resolve_precision
 from course_lib.training.progress import is_quiet
 from course_lib.training.trainer import Trainer, adam
 
@@ -79,8 +79,8 @@ def fit(
         raise ValueError(f"callbacks: got {callbacks!r}; allowed is a list of functions.")
     callbacks = list(callbacks)
     _check_data(framework, data)
-    device = _device(device)
-    precision = resolved(framework, device, precision)
+    device = _resolve_device(device)
+    precision = resolve_precision(framework, device, precision)
     framework.to(device, memory_format=torch.channels_last if is_convolutional(framework) else torch.preserve_format)
     generator = torch.Generator(device).manual_seed(seed)
     optimisers = {player: adam(framework, player) for player in framework.players}
@@ -92,17 +92,17 @@ def fit(
     if checkpoint is not None:
         rate = optimisers[framework.players[0]].param_groups[0]["lr"]
         settings = dict(data=repr(data), batch_size=batch_size, learning_rate=rate, seed=seed, precision=precision)
-        if framework.paced:
+        if framework.depends_on_total_steps:
             settings["steps"] = steps
         store = Checkpoint(checkpoint, framework, optimisers, generator, settings)
         history = store.restore(limit=steps) if store.path.exists() else history
         if history.steps < steps:
             store.save(history)  # better to learn now that it cannot be written than after an hour
     trainer.go_on_from(history.steps)
-    captured = _captures(capture, device, data)
+    captured = should_capture(capture, device, data)
     # Whatever surrounds the call: backward passes under autocast would run in bfloat16 too.
     with torch.enable_grad(), torch.autocast(device.type, enabled=False):
-        step = Captured(trainer.step, generator) if captured else trainer.step
+        step = CapturedStep(trainer.step, generator) if captured else trainer.step
         try:
             _run(trainer, step, history, store, checkpoint_every, log_every, budget, callbacks)
         finally:
@@ -114,7 +114,7 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
     """Steps until the number or the time is reached, with records, callbacks and checkpoints at their intervals."""
     started = time.monotonic() - (history.records[-1]["seconds"] if history.records else 0.0)
     deadline = math.inf if budget is None else time.monotonic() + budget
-    saved = started_at = history.steps
+    started_at = history.steps
     with tqdm(total=trainer.steps, initial=history.steps, unit="step", leave=False, disable=is_quiet()) as bar:
         while history.steps < trainer.steps and time.monotonic() < deadline:
             terms = step()
@@ -122,7 +122,7 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
             logs = done % log_every == 0 or done in (1, trainer.steps)
             saves = store is not None and done % checkpoint_every == 0
             if logs or saves or trainer.generator.device.type == "cpu":  # elsewhere, looking stalls the device
-                _check_terms(trainer, terms, store, saved)
+                _check_terms(trainer, terms, store)
             history.steps = done
             bar.update()
             if logs:
@@ -130,33 +130,20 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
                 loss = sum(values[name] for name in trainer.objective)
                 record = {"step": done, "loss": loss, **values, "seconds": time.monotonic() - started}
                 for callback in callbacks:
-                    record |= _extra(callback(trainer.framework, done), record)
+                    record |= _callback_values(callback(trainer.framework, done), record)
                 history.records.append(record)
                 bar.set_postfix(loss=f"{record['loss']:.4g}")
             if saves:
-                _check_weights(trainer.framework, done, store, saved)
+                _check_weights(trainer.framework, done, store)
                 store.save(history)
-                saved = done
         if history.steps > started_at:
-            _check_terms(trainer, terms, store, saved)
-    _check_weights(trainer.framework, history.steps, store, saved)
-    if store is not None and saved != history.steps:
+            _check_terms(trainer, terms, store)
+    _check_weights(trainer.framework, history.steps, store)
+    if store is not None and store.saved != history.steps:
         store.save(history)
 
 
-def _captures(capture: bool | str, device: torch.device, data: GridDataset) -> bool:
-    """Whether to capture the step: what `capture` says, once it is known to be possible."""
-    obstacle = None
-    if device.type != "cuda":
-        obstacle = f"the device {str(device)!r} has no CUDA graphs"
-    elif not data.capturable:
-        obstacle = f"the images of {data!r} are looked up in a file by the CPU"
-    if capture != "auto" and capture and obstacle:
-        raise ValueError(f"capture: got True, but {obstacle}; allowed are False and 'auto'.")
-    return obstacle is None if capture == "auto" else bool(capture)
-
-
-def _device(device: str | torch.device) -> torch.device:
+def _resolve_device(device: str | torch.device) -> torch.device:
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -176,7 +163,7 @@ def _check_data(framework: Framework, data: GridDataset) -> None:
             raise ValueError(f"data: its pixel {name} is {here}, the model was built for data with {there}.")
 
 
-def _extra(values, record: dict) -> dict[str, float]:
+def _callback_values(values, record: dict) -> dict[str, float]:
     """What a callback returned, as floats for the history."""
     values = {} if values is None else values
     if not isinstance(values, dict) or values.keys() & record.keys():
@@ -188,18 +175,18 @@ def _extra(values, record: dict) -> dict[str, float]:
         raise ValueError(f"callbacks: one returned {values!r}; the values must be numbers.") from error
 
 
-def _check_terms(trainer: Trainer, terms: dict[str, Tensor], store: Checkpoint | None, saved: int) -> None:
+def _check_terms(trainer: Trainer, terms: dict[str, Tensor], store: Checkpoint | None) -> None:
     for (name, term), step in zip(terms.items(), trainer.first_faults(), strict=True):
         if step > 0:
-            _diverged(f"The term {name!r} is {term.item()}", step, store, saved)
+            _raise_divergence(f"The term {name!r} is {term.item()}", step, store)
 
 
-def _check_weights(framework: Framework, step: int, store: Checkpoint | None, saved: int) -> None:
+def _check_weights(framework: Framework, step: int, store: Checkpoint | None) -> None:
     bad = next((name for name, weight in framework.named_parameters() if not weight.isfinite().all()), None)
     if bad is not None:
-        _diverged(f"The weights {bad!r} are not finite", step, store, saved)
+        _raise_divergence(f"The weights {bad!r} are not finite", step, store)
 
 
-def _diverged(what: str, step: int, store: Checkpoint | None, saved: int) -> None:
-    kept = f" The checkpoint of step {saved} in {store.path} is kept." if store is not None else ""
+def _raise_divergence(what: str, step: int, store: Checkpoint | None) -> None:
+    kept = f" The checkpoint of step {store.saved} in {store.path} is kept." if store is not None else ""
     raise FloatingPointError(f"{what} at step {step}. Try a lower learning_rate, or precision='float32'.{kept}")

@@ -8,7 +8,7 @@ from course_lib.arguments import check_choice
 PRECISIONS = ("auto", "float32", "bfloat16")
 
 
-def resolved(network: nn.Module, device: torch.device, precision: str) -> str:
+def resolve_precision(network: nn.Module, device: torch.device, precision: str) -> str:
     """ "float32" or "bfloat16": what `precision` means for this network on this device.
 
     "auto" takes bfloat16 for convolutional networks where the device multiplies in it; small fully connected networks

@@ -6,7 +6,7 @@ from course_lib.arguments import check_integers, check_numbers
 from course_lib.data import GridDataset
 from course_lib.frameworks import Framework
 from course_lib.viz.frames import SIDE, Frames, frames, png
-from course_lib.viz.images import by_mean_kl, move_latents, signed, to_rgb
+from course_lib.viz.images import by_mean_kl, format_signed, move_latents, to_rgb
 
 MOST = 10  # latents shown: the others cost least
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -27,9 +27,9 @@ def latent_frames(
     names = [_name(latent, price) for latent, price in zip(latents, cost, strict=True)]
     return frames(
         images[:MOST],
-        [signed(value) for value in values],
+        [format_signed(value) for value in values],
         name="value",
-        alt=f"What the decoder draws while one latent moves from {signed(-span)} to {signed(span)}.",
+        alt=f"What the decoder draws while one latent moves from {format_signed(-span)} to {format_signed(span)}.",
         rows=names[:MOST],
         row_name="latent",
     )

@@ -94,7 +94,7 @@ def frames(
     if pixels.ndim not in (4, 5):
         raise ValueError(f"pictures: got {pixels.ndim} axes; allowed are (N, C, H, W) and (R, N, C, H, W).")
     pixels = pixels[None] if pixels.ndim == 4 else pixels
-    rows = _words("rows", [""] if rows is None and len(pixels) == 1 else rows, len(pixels))
+    rows = _check_words("rows", [""] if rows is None and len(pixels) == 1 else rows, len(pixels))
     width = pixels.shape[3] * max(1, SIDE // max(pixels.shape[2:4]))
     return _view(pixels, labels, name, alt, start, width, "pixelated", rows, row_name)
 
@@ -137,7 +137,7 @@ def png(pixels: np.ndarray, colours: int | None = None) -> bytes:
     return stream.getvalue()
 
 
-def _words(argument: str, values: Iterable | None, count: int) -> list[str]:
+def _check_words(argument: str, values: Iterable | None, count: int) -> list[str]:
     values = [] if values is None else [str(value) for value in values]
     if len(values) != count:
         raise ValueError(f"{argument}: got {len(values)} for {count} in the pictures; one is needed for each.")
@@ -147,7 +147,7 @@ def _words(argument: str, values: Iterable | None, count: int) -> list[str]:
 def _view(pixels, labels, name, alt, start, width, rendering, rows=("",), row_name="", colours=None) -> Frames:
     """The view of `pixels`, uint8 (R, N, H, W, 3), shown `width` CSS pixels wide."""
     count, height = pixels.shape[1:3]
-    labels = _words("labels", labels, count)
+    labels = _check_words("labels", labels, count)
     if count < 2:
         raise ValueError(f"pictures: got {count} to move through; at least 2 are needed.")
     for argument, text in (("name", name), ("alt", alt)):

@@ -77,7 +77,7 @@ def latent_traversals(
     """
     latents, cost, values, images = move_latents(framework, data, index, span, columns)
     labels = [f"$z_{{{latent}}}$  {price:.1f} nats" for latent, price in zip(latents, cost, strict=True)]
-    return image_rows(images, labels, columns=[signed(value) for value in values])
+    return image_rows(images, labels, columns=[format_signed(value) for value in values])
 
 
 def move_latents(
@@ -105,6 +105,6 @@ def by_mean_kl(framework: Framework, data: GridDataset) -> tuple[list[int], list
     return order.tolist(), cost[order].tolist()
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     """A value with its sign and one digit; zero has none."""
     return f"{value:+.1f}".replace("-0.0", "0.0").replace("+0.0", "0.0")

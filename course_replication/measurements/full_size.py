@@ -90,7 +90,7 @@ class Exchanged(Encodings):
         self._table, self._places = table, places
 
     def __call__(self, index) -> Tensor:
-        return self._table(self._places[self.space.checked(index).cpu()])
+        return self._table(self._places[self.space.check_index(index).cpu()])
 
 
 def framework_of(data: GridDataset, seed: int, *, latents: int, **settings) -> Framework:

@@ -4,7 +4,7 @@ pass, the rank of the images' own distances."""
 from statistics import fmean
 
 from course_lib.distances import correlation_table, perceived_distance
-from course_lib.metrics._score import geometric_mean
+from course_lib.metrics import geometric_mean
 from course_replication.measurements.full_size import dataset, training
 from course_replication.measurements.trainings import Scores
 from course_replication.runs import Context

@@ -57,7 +57,7 @@ def left_by_beta(
 def left_over(framework: Framework, data: GridDataset) -> float:
     """The mean squared error of all images' reconstructions, as a share of that of the mean image, which leaves 1."""
     images = data.images(torch.arange(len(data)))
-    observed, latents = framework._observations(images), framework.encode(images)
+    observed, latents = framework.standardise(images), framework.encode(images)
     with torch.no_grad():
         error = (framework.model.decode(latents) - observed).square().mean()
     return float(error / (observed - observed.mean(0)).square().mean())

@@ -44,7 +44,7 @@ def rotations(context: Context) -> dict[str, bool | float]:
         "elbo-falls-with-rotation-when-unequal": all(unequal),
         "elbo-unchanged-when-equal": all(equal),
         "free-energy/0-degrees": example.free_energy(),
-        "free-energy/45-degrees": example.turned(45).free_energy(example.covariance),
+        "free-energy/45-degrees": example.rotate(45).free_energy(example.covariance),
     }
 
 
@@ -190,7 +190,7 @@ def _answers(found: dict[str, np.ndarray]) -> dict[str, bool | float]:
 def _curves(weights: np.ndarray, noise: float, beta: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Likelihood and free energy at each of `ANGLES`, for the data that the model explains best."""
     model = LinearGaussian(weights, [noise] * 2)
-    turned = [model.turned(degrees) for degrees in ANGLES]
+    turned = [model.rotate(degrees) for degrees in ANGLES]
     moments = model.covariance
     return (
         np.array([other.log_likelihood(moments) for other in turned]),

@@ -59,7 +59,7 @@ def _measured(framework: Framework, data: GridDataset, seed: int) -> dict[str, f
     distances = metrics.distance_correlation(table, seed=seed, loss=framework.reconstruction).values
     return model_scores(framework, data, seed) | {
         "overlap": torch.stack(coefficients).mean().item(),
-        "mistakes": mistakes(decoded, framework._observations(images)),
+        "mistakes": mistakes(decoded, framework.standardise(images)),
         "data-rank": distances["data"],
         "data-rank-distinct": distances["distinct_data"],
     }

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from course_lib.factors import FactorSpace
 from course_lib.metrics import Encodings, factor_vae_score
-from course_lib.metrics._fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
+from course_lib.metrics.fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
 
 REPEATS = 10
 PAIRS = (50, 100, 200)  # L of the BetaVAE score, of which the last is the paper's, as in all that follows

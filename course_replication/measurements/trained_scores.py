@@ -9,11 +9,10 @@ from torch import Tensor
 
 from course_lib import metrics
 from course_lib.data import GridDataset
-from course_lib.distances import Distance, correlations
+from course_lib.distances import Distance, correlations, round_distances
 from course_lib.frameworks import AdaTripletVAE, Framework
 from course_lib.losses import kl_to_standard_normal, norm_distance, shared_latents
 from course_lib.metrics import Encodings
-from course_lib.metrics._distance_correlation import tied
 from course_lib.sampling import random_pairs, traversals
 
 ACTIVE = 0.01  # variance of a latent's mean over the images above which it is in use (Burda et al. 2016)
@@ -61,7 +60,7 @@ def model_scores(framework: Framework, data: GridDataset, seed: int) -> dict[str
     mean image); "shared-share" the share of latents that an Ada-TVAE at the end of its schedule takes as shared.
     """
     images = data.images(torch.arange(len(data)))
-    observed, posterior = framework._observations(images), framework.posterior(images)
+    observed, posterior = framework.standardise(images), framework.posterior(images)
     with torch.no_grad():
         decoded = framework.model.decode(posterior.mean)
     kl = kl_to_standard_normal(posterior).mean(0)
@@ -84,7 +83,7 @@ def sampled_model_scores(framework: Framework, table: Encodings, seed: int) -> d
     index = torch.randperm(len(table), generator=torch.Generator().manual_seed(seed))[:IMAGES]
     error = square = kl = total = 0.0
     for part in index.split(BATCH):
-        observed = framework._observations(table.data.images(part))
+        observed = framework.standardise(table.data.images(part))
         posterior = framework.posterior(observed)
         error += (framework.model.decode(posterior.mean) - observed).double().square().sum()
         kl += kl_to_standard_normal(posterior).double().sum()
@@ -144,7 +143,7 @@ def matrix_rank(distance: Distance, data: GridDataset, seed: int) -> float:
     """
     found = []
     for gaps, distances in _along_traversals(distance, data, seed):
-        found.append(correlations(gaps, tied(distances.mean(0)))[1])
+        found.append(correlations(gaps, round_distances(distances.mean(0)))[1])
     return float(np.mean(found))
 
 
@@ -154,7 +153,7 @@ def matrix_agreement(first: Distance, second: Distance, data: GridDataset, seed:
     Distances of a point to itself are left out; a matrix of equal distances has correlation 0 with any.
     """
     matrices = zip(*(_along_traversals(distance, data, seed) for distance in (first, second)), strict=True)
-    found = [correlations(*(tied(distances.mean(0)) for _, distances in pair))[1] for pair in matrices]
+    found = [correlations(*(round_distances(distances.mean(0)) for _, distances in pair))[1] for pair in matrices]
     return float(np.mean(found))
 
 

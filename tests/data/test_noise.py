@@ -4,7 +4,7 @@ import pytest
 import torch
 from scipy.stats import chi2
 
-from course_lib.data.noise import GOLDEN, SEEDS, mixed, signed, uniform_bytes, uniform_integers, uniform_words
+from course_lib.data.noise import GOLDEN, SEEDS, as_signed, mix, uniform_bytes, uniform_integers, uniform_words
 
 GRID = 737_280  # as many indices as dSprites has
 WORD = 2**64 - 1
@@ -30,7 +30,7 @@ def uneven(counts):
 
 def test_hash_gives_the_published_outputs_of_splitmix64():
     """Seed 1234567, the outputs that are in common use as a check of the algorithm."""
-    words = mixed(1234567 + (torch.arange(5) + 1) * GOLDEN)
+    words = mix(1234567 + (torch.arange(5) + 1) * GOLDEN)
     assert [word & WORD for word in words.tolist()] == [
         6457827717110365317,
         3203168211198807973,
@@ -118,8 +118,8 @@ def test_integers_are_uniform_and_independent(highs):
 @pytest.mark.parametrize("seed", [0, 42])
 def test_no_two_indices_of_a_grid_share_their_numbers(seed):
     """The generators run along one sequence, GOLDEN further at a time; all start more than an image apart."""
-    starts = mixed(seed + (torch.arange(GRID) + 1) * GOLDEN)
-    place = starts * signed(pow(GOLDEN % 2**64, -1, 2**64))  # starts = place · GOLDEN
+    starts = mix(seed + (torch.arange(GRID) + 1) * GOLDEN)
+    place = starts * as_signed(pow(GOLDEN % 2**64, -1, 2**64))  # starts = place · GOLDEN
     assert place.sort().values.diff().min() > 3 * 64 * 64 / 8
 
 

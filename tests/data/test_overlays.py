@@ -15,7 +15,7 @@ from sklearn.datasets import load_sample_image
 from course_lib.data import ColorDSprites, DSprites, DSpritesImageNet, NoisyDSprites, ScreamDSprites, overlays
 from course_lib.data.files import DataFileError, RemoteFile
 from course_lib.data.noise import uniform_bytes, uniform_integers
-from course_lib.data.overlays import faded
+from course_lib.data.overlays import fade_levels
 from course_lib.data.photographs import patches, shipped_photographs
 from course_lib.sampling import singles
 
@@ -117,10 +117,10 @@ def test_fading_cuts_off_as_the_authors_do():
     levels = np.arange(256, dtype=np.uint8)
     for percent in (0, 25, 50, 75, 100):
         r = percent / 100
-        np.testing.assert_array_equal(faded("foreground", r), (r * levels + (1 - r) * 255).astype("uint8"))
-        np.testing.assert_array_equal(faded("background", r), (r * levels).astype("uint8"))
+        np.testing.assert_array_equal(fade_levels("foreground", r), (r * levels + (1 - r) * 255).astype("uint8"))
+        np.testing.assert_array_equal(fade_levels("background", r), (r * levels).astype("uint8"))
     for percent in range(101):  # white stays white and black black at any visibility
-        assert faded("foreground", percent / 100)[255] == 255 and faded("background", percent / 100)[0] == 0
+        assert fade_levels("foreground", percent / 100)[255] == 255 and fade_levels("background", percent / 100)[0] == 0
 
 
 @pytest.mark.parametrize("kind", ["foreground", "background"])

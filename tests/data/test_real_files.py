@@ -31,7 +31,7 @@ from course_lib.data import (
     smallnorb,
 )
 from course_lib.data.files import DataFileError, RemoteFile
-from course_lib.data.stored import MappedTable, PackedTable, Table, grid_order, moments, resized
+from course_lib.data.stored import MappedTable, PackedTable, Table, grid_order, moments, resize
 from course_lib.factors import FactorSpace
 
 h5py = pytest.importorskip("h5py")
@@ -146,25 +146,25 @@ def norb_names(name):
 
 @pytest.fixture
 def norb(tmp_path, monkeypatch):
-    """The factors and images of both parts, whose files are where SmallNORB looks for them."""
-    parts = {"train": write_norb(tmp_path, "train", (4, 6), 1), "test": write_norb(tmp_path, "test", (0, 5, 9), 2)}
-    files = {part: tuple(remote(tmp_path, name) for name in norb_names(part)) for part in parts}
+    """The factors and images of both splits, whose files are where SmallNORB looks for them."""
+    splits = {"train": write_norb(tmp_path, "train", (4, 6), 1), "test": write_norb(tmp_path, "test", (0, 5, 9), 2)}
+    files = {split: tuple(remote(tmp_path, name) for name in norb_names(split)) for split in splits}
     monkeypatch.setattr(smallnorb, "FILES", files)
     monkeypatch.setattr(smallnorb, "BLOCK", 10)  # so that the images come in several blocks
-    return parts
+    return splits
 
 
-@pytest.mark.parametrize(("part", "instances"), [("both", (0, 4, 5, 6, 9)), ("train", (4, 6)), ("test", (0, 5, 9))])
-def test_norb_is_sorted_by_factor_and_shows_the_first_camera(norb, part, instances, tmp_path):
-    data = SmallNORB(part, root=tmp_path)
+@pytest.mark.parametrize(("split", "instances"), [("both", (0, 4, 5, 6, 9)), ("train", (4, 6)), ("test", (0, 5, 9))])
+def test_norb_is_sorted_by_factor_and_shows_the_first_camera(norb, split, instances, tmp_path):
+    data = SmallNORB(split, root=tmp_path)
     names = ("category", "instance", "elevation", "azimuth", "lighting")
     assert data.space == FactorSpace(names, (2, len(instances), 2, 3, 2))
     count = 0
-    for factors, images in norb.values() if part == "both" else [norb[part]]:
+    for factors, images in norb.values() if split == "both" else [norb[split]]:
         factors = factors.copy()
         factors[:, 1] = np.searchsorted(instances, factors[:, 1])
         factors[:, 3] = np.searchsorted((0, 2, 34), factors[:, 3])
-        expected = resized(torch.from_numpy(images).unsqueeze(1))
+        expected = resize(torch.from_numpy(images).unsqueeze(1))
         assert torch.equal(data.images(data.space.index(factors)), expected)
         count += len(factors)
     assert count == len(data)
@@ -255,12 +255,12 @@ def test_unpacking_leaves_no_half_file_and_keeps_another_one(tmp_path):
         yield noise(1, 2)
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match=r"cannot unpack 6 bytes of images into .*images\.npy: No space left"):
-        arrays.unpacked(target, (3, 2), interrupted())
+    with pytest.raises(OSError, match=r"unpacking 6 bytes of images: cannot write .*images\.npy: No space left"):
+        arrays.unpack(target, (3, 2), interrupted())
     assert list(tmp_path.iterdir()) == []
     np.save(target, noise(4, 2))
     with pytest.raises(ValueError, match=r"images\.npy: holds uint8 \(4, 2\), not uint8 \(3, 2\).* delete it"):
-        arrays.unpacked(target, (3, 2), [noise(3, 2)])
+        arrays.unpack(target, (3, 2), [noise(3, 2)])
     assert np.load(target).shape == (4, 2)
 
 
@@ -315,7 +315,7 @@ def test_dsprites_in_another_order_or_shape_are_an_error(tmp_path):
     with pytest.raises(ValueError, match="dsprites.npz: .* in another order than that of the grid"):
         published.read_dsprites(path, SPRITES)
     write_sprites(path, grid(SPRITES))
-    with pytest.raises(ValueError, match="take 2 × 1 × 2 × 3 × 2 values; expected is 2 × 1 × 2 × 2 × 3"):
+    with pytest.raises(ValueError, match="take 2 × 1 × 2 × 3 × 2 values; expected 2 × 1 × 2 × 2 × 3"):
         published.read_dsprites(path, (2, 1, 2, 2, 3))
     with pytest.raises(ValueError, match="source: got 'file'; allowed are 'rendered', 'real'"):
         DSprites("file")
@@ -392,7 +392,7 @@ def test_mnist_files_that_are_not_in_the_format_are_errors(tmp_path):
     with pytest.raises(ValueError, match="images.gz: holds 4,704 bytes of data; .* are announced"):
         mnist.read_mnist(images, labels)
     write_idx(images, noise(5, 28, 28))
-    with pytest.raises(ValueError, match=r"images.gz: holds \(5, 28, 28\), expected is \(6, 28, 28\)"):
+    with pytest.raises(ValueError, match=r"images.gz: holds \(5, 28, 28\), expected \(6, 28, 28\)"):
         mnist.read_mnist(images, labels)
     with pytest.raises(ValueError, match="labels.gz: begins with 00000801; an idx file of bytes begins with 00000803"):
         mnist.read_mnist(labels, images)
@@ -416,7 +416,7 @@ def test_resizing_gives_the_bytes_of_pillow():
     for side in (96, 128):
         images = noise(4, side, side, 3)
         expected = [Image.fromarray(image).resize((64, 64), Image.Resampling.BILINEAR) for image in images]
-        np.testing.assert_array_equal(resized(channels_first(images)).permute(0, 2, 3, 1), np.stack(expected))
+        np.testing.assert_array_equal(resize(channels_first(images)).permute(0, 2, 3, 1), np.stack(expected))
 
 
 def test_moments_count_images_beyond_one_block():

@@ -191,7 +191,7 @@ def test_rays_meet_the_solids_where_a_slow_march_enters_them(shape):
 @pytest.mark.parametrize("shape", range(4))
 def test_coverage_agrees_with_many_more_rays(shape, monkeypatch):
     """What part of each pixel the object covers: 9 filtered rays against the plain average of 144."""
-    covered = shapes3d.reduced((shapes3d.Backdrop(2).with_object(shape, 1.0)[17:18] > 0).double()).view(64, 64)
+    covered = shapes3d.downsample((shapes3d.Backdrop(2).with_object(shape, 1.0)[17:18] > 0).double()).view(64, 64)
     monkeypatch.setattr(shapes3d, "SAMPLES", 12)
     hit, _, _ = shapes3d.meet(shape, 1.0, *shapes3d.view(2))
     expected = torch.zeros((64 * 12) ** 2, dtype=torch.float64).index_fill(0, hit, 1)

@@ -7,7 +7,7 @@ import torch
 from course_lib import metrics
 from course_lib.metrics import Encodings
 
-FAST = sorted(set(metrics._evaluate.SCORES) - {"dci", "downstream_trees"})
+FAST = sorted(set(metrics.SCORES) - {"dci", "downstream_trees"})
 TREES = ("dci", "downstream_trees")
 DEPEND_ON_D = {"linearity_ratio", "axis_alignment_ratio", "axis_orientation_ratio"}
 
@@ -18,7 +18,7 @@ def padded(latents, where):
 
 
 @pytest.mark.parametrize("where", ["after", "before"])
-@pytest.mark.parametrize("name", sorted(set(metrics._evaluate.SCORES) - DEPEND_ON_D))
+@pytest.mark.parametrize("name", sorted(set(metrics.SCORES) - DEPEND_ON_D))
 def test_dead_latents_change_nothing(tiny_grid, factors_of, quick, name, where):
     data = tiny_grid(4, 2, 5)
     latents = factors_of(data) + 0.3 * torch.randn(40, 3, generator=torch.Generator().manual_seed(0)).double()

@@ -7,7 +7,7 @@ import torch
 from course_lib import metrics
 from course_lib.data import XYSquares
 from course_lib.frameworks import BetaVAE
-from course_lib.metrics import Encodings, _encodings
+from course_lib.metrics import Encodings, encodings
 from course_lib.models import mlp_vae
 
 CHEAP = ("mig", "factor_vae_score", "distance_correlation", "linearity_ratio", "irs")
@@ -111,6 +111,6 @@ def test_wrong_tables_are_named(small, known, monkeypatch):
     widths = iter((3, 4))
     with pytest.raises(ValueError, match="encode: got 4 latents after 3 before"):
         metrics.mig(lambda images: np.zeros((len(images), next(widths))), small)
-    monkeypatch.setattr(_encodings, "LIMIT", 10_000)
+    monkeypatch.setattr(encodings, "LIMIT", 10_000)
     with pytest.raises(ValueError, match="for 4,096 images they would take .* GB, and"):
         metrics.mig(Counting(), small)

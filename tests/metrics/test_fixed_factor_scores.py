@@ -6,7 +6,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from course_lib import metrics
-from course_lib.metrics._fixed_factor import points_with_fixed_factor
+from course_lib.metrics.fixed_factor import points_with_fixed_factor
 
 FACTORS, SIZE, GROUP = 4, 8, 64
 

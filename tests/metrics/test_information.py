@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import entropy as scipy_entropy
 from sklearn.metrics import mutual_info_score
 
-from course_lib.metrics._information import (
+from course_lib.metrics.information import (
     discretise,
     entropy,
     information_matrix,

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from course_lib import metrics
+from course_lib.distances import round_distances
 from course_lib.metrics import Encodings
-from course_lib.metrics._beta_vae_score import _points
-from course_lib.metrics._distance_correlation import tied
-from course_lib.metrics._samples import generator
+from course_lib.metrics._beta_vae_score import mean_differences
+from course_lib.metrics.samples import generator
 
 
 def noise_table(data, latent_dim, seed=0):
@@ -55,11 +55,11 @@ def test_the_beta_vae_score_averages_absolute_differences(small, factors_of):
     """Against a loop over pairs, with a latent of heavy tails, where squares would look different."""
     latents = torch.exp(factors_of(small))
     places = torch.arange(4)
-    points, labels = _points(Encodings.from_table(latents, small), places, 50, 8, generator(0))
-    replay, again = _points(Encodings.from_table(2 * latents, small), places, 50, 8, generator(0))
+    points, labels = mean_differences(Encodings.from_table(latents, small), places, 50, 8, generator(0))
+    replay, again = mean_differences(Encodings.from_table(2 * latents, small), places, 50, 8, generator(0))
     assert (labels == again).all()
     np.testing.assert_allclose(replay, 2 * points, rtol=1e-12)  # of the first degree, and
-    shifted, _ = _points(Encodings.from_table(latents + 7, small), places, 50, 8, generator(0))
+    shifted, _ = mean_differences(Encodings.from_table(latents + 7, small), places, 50, 8, generator(0))
     np.testing.assert_allclose(shifted, points, rtol=1e-9, atol=1e-9)
 
 
@@ -68,7 +68,7 @@ def test_the_beta_vae_score_averages_over_pairs_and_does_not_add_up(tiny_grid, f
     data = tiny_grid(2, 2)
     table = Encodings.from_table(factors_of(data), data)
     for pairs in (4, 400):
-        points, labels = _points(table, torch.arange(2), 200, pairs, generator(0))
+        points, labels = mean_differences(table, torch.arange(2), 200, pairs, generator(0))
         shared = np.eye(2, dtype=bool)[labels]
         assert (points[shared] == 0).all() and points[~shared].mean() == pytest.approx(0.5, abs=0.07)
 
@@ -99,11 +99,11 @@ def test_the_distance_of_factors_is_the_one_asked_for(tiny_grid):
 
 def test_small_but_real_differences_of_distances_keep_their_order():
     distances = torch.tensor([1.0, 1.0 + 1e-5, 0.5, 0.5 + 1e-9], dtype=torch.float64)
-    ranks = tied(distances)
+    ranks = round_distances(distances)
     assert ranks[1] > ranks[0] and ranks[2] == ranks[3]
     eighths = torch.arange(1, 129, dtype=torch.float64) / 128
     noisy = eighths * (1 + 1e-12 * torch.randn(128, generator=torch.Generator().manual_seed(0)))
-    assert torch.equal(tied(eighths), tied(torch.cat([noisy[:-1], eighths[-1:]])))
+    assert torch.equal(round_distances(eighths), round_distances(torch.cat([noisy[:-1], eighths[-1:]])))
 
 
 def test_a_table_keeps_its_own_copy(small, factors_of):

@@ -6,9 +6,9 @@ import torch
 
 from course_lib import metrics
 from course_lib.metrics import Encodings
-from course_lib.metrics._scale import capped, centred, powers, raised, unit
+from course_lib.metrics.scale import cap, centre, lift, powers, unit
 
-SCORES = sorted(metrics._evaluate.SCORES)
+SCORES = sorted(metrics.SCORES)
 TREES = {"dci", "downstream_trees"}  # take long
 PENALISED = {  # value → the score that has it, through a penalty on weights
     "beta_vae_score": {"test", "train"},
@@ -130,12 +130,12 @@ def test_powers_of_two_round_nothing():
 
 def test_only_what_is_too_large_or_too_small_is_brought_nearer():
     latents, others = np.array([[1.0, 4096.0], [-2.0, 0.0]]), np.array([[7.0, 8192.0]])
-    less, less_of_others = capped(latents, others)
+    less, less_of_others = cap(latents, others)
     np.testing.assert_array_equal(less, [[1, 512], [-2, 0]])
     np.testing.assert_array_equal(less_of_others, [[7, 1024]])
-    for same, given in zip(raised(latents, others), (latents, others), strict=True):
+    for same, given in zip(lift(latents, others), (latents, others), strict=True):
         np.testing.assert_array_equal(same, given)
-    more, more_of_others = raised(latents * 2.0**-30, others * 2.0**-30)
+    more, more_of_others = lift(latents * 2.0**-30, others * 2.0**-30)
     np.testing.assert_array_equal(more * 2.0**23, latents)  # one power for all: their proportions remain
     np.testing.assert_array_equal(more_of_others * 2.0**23, others)
-    np.testing.assert_array_equal(centred(latents, others)[1], [[7.5, 8192 - 2048]])
+    np.testing.assert_array_equal(centre(latents, others)[1], [[7.5, 8192 - 2048]])

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from course_lib import metrics
-from course_lib.metrics import _trees
+from course_lib.metrics import trees
 
 # a rotation has one ratio everywhere, and trees know 20 images by heart
 STILL = {"linearity_ratio", "axis_alignment_ratio", "axis_orientation_ratio", "downstream_trees"}
@@ -26,7 +26,7 @@ def duplicated(tiny_grid, factors_of):
     return metrics.Encodings.from_table(torch.cat([latents, latents], 1), data)
 
 
-@pytest.mark.parametrize("name", metrics._evaluate.SCORES)
+@pytest.mark.parametrize("name", metrics.SCORES)
 def test_the_seed_alone_decides(tables, duplicated, quick, name):
     table = duplicated if name in {"dci", "downstream_trees"} else tables["rotated"]
     results = []
@@ -49,9 +49,9 @@ def test_processes_change_nothing(duplicated, quick):
 def test_many_processors_do_not_make_many_processes(monkeypatch, processors, jobs):
     """Each holds a quarter of a gigabyte, and a score promises to stay below one."""
     asked, parallel = [], joblib.Parallel
-    monkeypatch.setattr(_trees.joblib, "cpu_count", lambda: processors)
-    monkeypatch.setattr(_trees, "estimated_seconds", lambda train: 1000)
-    monkeypatch.setattr(_trees.joblib, "Parallel", lambda n_jobs: asked.append(n_jobs) or parallel(n_jobs=1))
+    monkeypatch.setattr(trees.joblib, "cpu_count", lambda: processors)
+    monkeypatch.setattr(trees, "estimated_seconds", lambda train: 1000)
+    monkeypatch.setattr(trees.joblib, "Parallel", lambda n_jobs: asked.append(n_jobs) or parallel(n_jobs=1))
     four = np.stack([np.arange(1600) // size % 4 for size in (1, 4, 16, 64)], 1)
     metrics.dci.from_samples(four + 0.0, four)
     assert asked == [jobs]

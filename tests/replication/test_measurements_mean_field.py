@@ -21,7 +21,7 @@ class Exact(LinearGaussian):
 class Looser(LinearGaussian):
     """Rotations change the law, and the bound is a nat too low."""
 
-    def turned(self, degrees):
+    def rotate(self, degrees):
         return Looser(self.weights * (1 + degrees / 100), self.noise)
 
     def free_energy(self, moments=None, beta=1.0):

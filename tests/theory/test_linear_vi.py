@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm, t
 
 from course_lib.theory import LinearGaussian, fit_sparse, student_log_density
-from course_lib.theory.linear_vi import _expectation_rule, _free_energy
+from course_lib.theory.linear_vi import expectation_rule, sparse_free_energy
 
 MODEL = LinearGaussian([[1.0, 0.4], [-0.3, 0.8], [0.5, 0.5]], [0.3, 0.5, 0.2])
 
@@ -58,7 +58,7 @@ def test_beta_is_a_power_of_the_likelihood():
 
 
 def test_rotated_latents_leave_the_law_of_observations():
-    turned = MODEL.turned(30)
+    turned = MODEL.rotate(30)
     np.testing.assert_allclose(turned.covariance, MODEL.covariance, atol=1e-14)
     np.testing.assert_allclose(turned.weights[:, 0], MODEL.weights @ [math.cos(math.pi / 6), 0.5], atol=1e-14)
     assert turned.free_energy() < MODEL.log_likelihood()
@@ -77,7 +77,7 @@ def test_the_sparse_bound_equals_an_estimate_by_sampling():
     terms = norm.logpdf(x, z @ weights.T, noise**0.5).sum(1)
     terms += 2.0 * (t(3.5).logpdf(z) - norm.logpdf(z, mean, spread)).sum(1)
     tensors = [torch.from_numpy(value) for value in (x[None], weights, noise, mean[None], 2 * np.log(spread)[None])]
-    found = _free_energy(*tensors, (2.0, 3.5), _expectation_rule()).item()
+    found = sparse_free_energy(*tensors, (2.0, 3.5), expectation_rule()).item()
     assert found == pytest.approx(terms.mean(), abs=5 * terms.std() / 400_000**0.5)
 
 
@@ -86,8 +86,8 @@ def test_with_nearly_normal_latents_the_sparse_fit_is_the_linear_one():
     model = LinearGaussian(np.diag([2.0, 1.0]), [0.2, 0.2])
     x = np.random.default_rng(0).multivariate_normal(np.zeros(2), model.covariance, 200)
     moments = x.T @ x / len(x)
-    fit = fit_sparse(x, model.turned(30).weights, model.noise, degrees_of_freedom=1e6)
-    assert fit.start == pytest.approx(model.turned(30).free_energy(moments), abs=1e-4)
+    fit = fit_sparse(x, model.rotate(30).weights, model.noise, degrees_of_freedom=1e6)
+    assert fit.start == pytest.approx(model.rotate(30).free_energy(moments), abs=1e-4)
     learnt = LinearGaussian(fit.weights, model.noise)
     assert fit.end == pytest.approx(learnt.free_energy(moments), abs=1e-4) and fit.end > fit.start
     assert learnt.log_likelihood(moments) - fit.end < 1e-3

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from course_lib.theory import connection_laplacian, split_manifold
-from course_lib.theory.subspace_diffusion import _clusters, symmetric_basis
+from course_lib.theory.subspace_diffusion import cluster_axes, symmetric_basis
 
 
 def spheres(*dims, n=300, seed=0):
@@ -86,7 +86,7 @@ def test_the_same_seed_gives_the_same_split():
 
 def test_clusters_by_direction():
     entries = np.array([[[1.0, 0.0], [0.0, 2.0], [0.1, 1.0], [3.0, 0.1]]])
-    assert _clusters(entries).tolist() == [[0, 1, 1, 0]]
+    assert cluster_axes(entries).tolist() == [[0, 1, 1, 0]]
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,8 @@ class Recorded:
 
 def test_warm_up_and_replays_are_the_steps_of_the_training(monkeypatch):
     """Without a GPU: the loop keeps its count, its records and its losses when a graph takes the steps."""
-    monkeypatch.setattr(MODULE, "Captured", Recorded)
-    monkeypatch.setattr(MODULE, "_captures", lambda *_: True)
+    monkeypatch.setattr(MODULE, "CapturedStep", Recorded)
+    monkeypatch.setattr(MODULE, "should_capture", lambda *_: True)
     run = dict(steps=10, batch_size=16, log_every=2, device="cpu")
     captured = fit(AdaTripletVAE(mlp_vae(DATA, 3)), DATA, **run)
     monkeypatch.undo()
@@ -92,7 +92,8 @@ def test_images_from_a_mapped_file_are_trained_on_op_by_op():
         capturable = False
 
     cuda = torch.device("cuda")
-    assert MODULE._captures("auto", cuda, DATA) is True
-    assert MODULE._captures("auto", cuda, Mapped()) is False and MODULE._captures(False, cuda, DATA) is False
+    assert capture.should_capture("auto", cuda, DATA) is True
+    assert capture.should_capture("auto", cuda, Mapped()) is False
+    assert capture.should_capture(False, cuda, DATA) is False
     with pytest.raises(ValueError, match="capture: got True, but the images of .* are looked up in a file"):
-        MODULE._captures(True, cuda, Mapped())
+        capture.should_capture(True, cuda, Mapped())

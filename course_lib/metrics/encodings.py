@@ -61,7 +61,7 @@ class Encodings:
 
     @torch.no_grad()
     def __call__(self, index) -> Tensor:
-        index = self.space.checked(index).cpu()
+        index = self.space.check_index(index).cpu()
         flat = index.reshape(-1)
         if len(flat) == 0 and self._latents is None:
             raise ValueError("index: got no image at all; the table does not know yet how many latents there are.")
@@ -103,7 +103,7 @@ def rounding(latents: Tensor) -> Tensor:
     return ROUNDING * torch.finfo(latents.dtype).eps * largest
 
 
-def settled(latents: Tensor) -> Tensor:
+def settle(latents: Tensor) -> Tensor:
     """latents (n, D) as float64, a column that moves within rounding only made constant.
 
     What an encoder computes is never quite constant, and a score that divides by a spread would take the noise of the

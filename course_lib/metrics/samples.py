@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from course_lib.arguments import check_integers, check_seed, integer_tensor
-from course_lib.metrics._encodings import as_table, finite_latents, settled
+from course_lib.metrics.encodings import as_table, finite_latents, settle
 from course_lib.sampling import singles
 
 PACKAGE = str(Path(__file__).parent)
@@ -70,12 +70,12 @@ def draw_samples(encode, data, n: int, seed: int, num_test: int = 0) -> Samples:
         aside = min(max(round(len(table) * num_test / (n + num_test)), 1), len(table) - 1)
         parts = ((order[aside:], n), (order[:aside], num_test))
         index = torch.cat([part[torch.randint(len(part), (k,), generator=draws)] for part, k in parts])
-    return Samples(settled(table(index)).numpy(), table.space.factors(index).numpy(), table.space.names)
+    return Samples(settle(table(index)).numpy(), table.space.factors(index).numpy(), table.space.names)
 
 
 def as_samples(latents, factors, names=None) -> Samples:
     """Arrays (n, D) and integer (n, F) after checking them; factors without names are called "factor 0", …"""
-    latents = settled(finite_latents(latents, None, "latents")).numpy()
+    latents = settle(finite_latents(latents, None, "latents")).numpy()
     factors = integer_tensor(factors, "factors").cpu().numpy()
     if factors.ndim != 2 or len(factors) != len(latents) or factors.shape[1] == 0:
         raise ValueError(f"factors: got shape {factors.shape}; for latents {latents.shape}, ({len(latents)}, F) fits.")

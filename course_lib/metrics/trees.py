@@ -8,8 +8,8 @@ import sklearn
 from sklearn.ensemble import GradientBoostingClassifier
 
 from course_lib.arguments import check_integers
-from course_lib.metrics._classifiers import accuracies
-from course_lib.metrics._samples import Samples
+from course_lib.metrics.classifiers import accuracies
+from course_lib.metrics.samples import Samples
 
 LEVELS = 256
 COARSENESS = 0.02
@@ -47,7 +47,7 @@ def fit_trees(
         for factor, test_factor in zip(train.factors.T, test.factors.T, strict=True)
     ]
     fits = joblib.Parallel(n_jobs=min(*check_integers(1, jobs=jobs), len(tasks)))(tasks)
-    importance, train_accuracy, test_accuracy = (np.array(part) for part in zip(*fits, strict=True))
+    importance, train_accuracy, test_accuracy = (np.array(column) for column in zip(*fits, strict=True))
     return TreeFits(importance.T, train_accuracy, test_accuracy)
 
 

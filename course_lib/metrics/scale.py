@@ -19,7 +19,7 @@ def unit(latents: np.ndarray) -> np.ndarray:
     return np.ldexp(latents, -powers(latents))
 
 
-def capped(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def cap(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Latents (n, D) and others of the same representation, each latent that exceeds 2**10 in the first brought there.
 
     For a classifier whose penalty on the weights is next to nothing there: it stays next to nothing, and the solvers,
@@ -29,7 +29,7 @@ def capped(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndar
     return np.ldexp(latents, -excess), np.ldexp(others, -excess)
 
 
-def raised(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def lift(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Latents (n, D) and others, multiplied alike so that the largest of all is not below 2**−10 in the first.
 
     The weights of a penalised classifier then point where they do on any smaller scale, but are not lost in rounding.
@@ -38,7 +38,7 @@ def raised(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndar
     return np.ldexp(latents, lacking), np.ldexp(others, lacking)
 
 
-def centred(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def centre(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Latents (n, D) and others, less the mean of the first: to a classifier with a free offset it is all the same."""
     mean = latents.mean(0)
     return latents - mean, others - mean

@@ -7,10 +7,10 @@ import pandas
 import torch
 
 from course_lib.arguments import check_integers
-from course_lib.metrics._encodings import Encodings, as_table, rounding
-from course_lib.metrics._samples import generator, require_variation, warn_if_few
-from course_lib.metrics._scale import powers
-from course_lib.metrics._score import Score, geometric_mean
+from course_lib.metrics.encodings import Encodings, as_table, rounding
+from course_lib.metrics.samples import generator, require_variation, warn_if_few
+from course_lib.metrics.scale import powers
+from course_lib.metrics.score import Score, geometric_mean
 from course_lib.sampling import traversals
 
 SMALLEST = 100  # traversals: their mean is then known to .05 at worst

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from course_lib.factors import FactorSpace
-from course_lib.metrics._samples import require_variation
+from course_lib.metrics.samples import require_variation
 from course_lib.sampling import singles
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from course_lib.arguments import check_integers
-from course_lib.metrics._encodings import LARGEST, as_table, finite_latents, settled
-from course_lib.metrics._samples import generator, warn_if_few
-from course_lib.metrics._scale import powers
-from course_lib.metrics._score import Score
+from course_lib.metrics.encodings import LARGEST, as_table, finite_latents, settle
+from course_lib.metrics.samples import generator, warn_if_few
+from course_lib.metrics.scale import powers
+from course_lib.metrics.score import Score
 from course_lib.sampling import singles
 
 Measure = Callable[[np.ndarray], dict[str, float]]
@@ -39,7 +39,7 @@ def gaussian_score(name: str, measure: Measure, latents, log_variance=None, *, s
 
     Sampled latents are mean + exp(log_variance / 2) · ε.
     """
-    latents = settled(finite_latents(latents, None, "latents"))
+    latents = settle(finite_latents(latents, None, "latents"))
     warn_if_few(len(latents), 100 * latents.shape[1], name)
     values = measure(latents.numpy())
     headline = next(iter(values.values()))

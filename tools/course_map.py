@@ -1,4 +1,4 @@
-"""The map on the front page, made from book/chapters.yml: every chapter of the course, linked where it is written."""
+"""What the front page has from book/chapters.yml: the map, and the list of the chapters that are written."""
 
 from html import escape
 from pathlib import Path
@@ -9,7 +9,10 @@ import notebook_io
 
 CHAPTERS = notebook_io.ROOT / "book" / "chapters.yml"
 PAGE = notebook_io.ROOT / "book" / "index.md"
-BEGIN, END = "<!-- the map: made from chapters.yml by `make reference` -->", "<!-- end of the map -->"
+MADE = {  # what is made, by the name of its markers on the page
+    "the chapters that are written": lambda: written_chapters(),
+    "the map": lambda: course_map(),
+}
 
 
 def parts(path: Path = CHAPTERS) -> list[dict]:
@@ -37,10 +40,20 @@ def course_map(root: Path = notebook_io.ROOT) -> str:
     return "\n".join([*lines, "</nav>"])
 
 
+def written_chapters(root: Path = notebook_io.ROOT) -> str:
+    """How many chapters there are today, of how many, each by its number, title and link."""
+    titles = {name: title for part in parts() for name, (title, _) in part["chapters"].items()}
+    links = [f"[{path.stem[:2]} {titles[path.stem]}](../chapters/{path.name})" for path in notebook_io.chapters(root)]
+    return f"**What there is today**: {len(links)} of {len(titles)} chapters, {', '.join(links)}."
+
+
 def page() -> str:
-    """The front page with its map renewed; raises ValueError when a marker is missing."""
+    """The front page with what is made on it renewed; raises ValueError when a marker is missing."""
     text = PAGE.read_text(encoding="utf-8")
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"{PAGE.name}: got no single pair of the markers {BEGIN!r} and {END!r}.")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    return f"{before}{BEGIN}\n{course_map()}\n{END}{after}"
+    for name, made in MADE.items():
+        begin, end = f"<!-- {name}: made from chapters.yml by `make reference` -->", f"<!-- end of {name} -->"
+        if text.count(begin) != 1 or text.count(end) != 1:
+            raise ValueError(f"{PAGE.name}: got no single pair of the markers {begin!r} and {end!r}.")
+        before, after = text.split(begin)[0], text.split(end)[1]
+        text = f"{before}{begin}\n{made()}\n{end}{after}"
+    return text

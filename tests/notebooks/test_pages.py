@@ -38,7 +38,7 @@ def test_the_map_links_what_is_written_and_nothing_else(tmp_path):
 
 def test_a_missing_marker_is_named(tmp_path, monkeypatch):
     page = tmp_path / "index.md"
-    page.write_text(course_map.BEGIN)
+    page.write_text("<!-- the map: made from chapters.yml by `make reference` -->")
     monkeypatch.setattr(course_map, "PAGE", page)
     with pytest.raises(ValueError, match=r"index.md: .* markers"):
         course_map.page()
@@ -93,3 +93,10 @@ def test_a_notebook_that_fails_is_not_timed(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0", id="bad")]), path)
     with pytest.raises(RuntimeError, match="bad.ipynb: .*ZeroDivisionError"):
         timings.measure(path)
+
+
+def test_the_front_page_counts_what_is_written(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(), tmp_path / "chapters" / "15_xysquares.ipynb")
+    said = course_map.written_chapters(tmp_path)
+    assert said == "**What there is today**: 1 of 23 chapters, [15 XYSquares](../chapters/15_xysquares.ipynb)."

@@ -25,7 +25,10 @@ CHUNK = 1024  # images rendered at a time
 
 
 def ground_truth_distance(space: FactorSpace, *, by: str = "l1") -> Distance:
-    """Σ |y_i − y'_i| over the factors (Eq. 3.1 of the thesis), or another distance of `sampling.factor_distance`."""
+    """Σ |y_i − y'_i| over the factors (Eq. 3.1 of the thesis), or another distance of `sampling.factor_distance`.
+
+    Chapter 14.
+    """
 
     def distance(first: Tensor, second: Tensor) -> Tensor:
         return factor_distance(space, first, second, by=by).double()
@@ -38,6 +41,8 @@ def perceived_distance(data: GridDataset, *, loss: str | Tensor = "mse") -> Dist
 
     loss : "mse"; or "mse-box" and "mse-gaussian", which add the MSE of the blurred images, times the number of weights
         of the kernel (at 64 pixels 63² = 3969; Eq. 3.8); or any kernel of `losses.BlurredSquaredError`.
+
+    Chapter 14.
     """
     if isinstance(loss, Tensor):
         kernel = check_kernel(loss)
@@ -56,7 +61,10 @@ def perceived_distance(data: GridDataset, *, loss: str | Tensor = "mse") -> Dist
 
 
 def latent_distance(encode: Callable[[Tensor], Tensor], data: GridDataset, *, norm: int = 1) -> Distance:
-    """The ℓ1 or ℓ2 distance (norm 1 or 2) of representations; `encode` maps images uint8 (B, C, H, W) to (B, D)."""
+    """The ℓ1 or ℓ2 distance (norm 1 or 2) of representations; `encode` maps images uint8 (B, C, H, W) to (B, D).
+
+    Chapter 17.
+    """
     check_choice((1, 2), norm=norm)
 
     def distance(first: Tensor, second: Tensor) -> Tensor:
@@ -70,7 +78,7 @@ def distance_matrix(
 ) -> np.ndarray:
     """The distances between all points of a traversal, averaged over n random traversals: float64 (f, f).
 
-    Source: the thesis, Eq. 3.7 and Figure 3.4.
+    Source: the thesis, Eq. 3.7 and Figure 3.4. Chapter 14.
     """
     points = traversals(space, factor, n, generator)
     size = points.shape[1]
@@ -87,6 +95,7 @@ def factor_importance(
     """Mean and standard deviation of the distance of distinct pairs along each factor, and of random pairs.
 
     One row per factor, the largest mean first, then "random". Source: the thesis, Eqs. 3.9 and 3.10, Table 3.1.
+    Chapter 14.
     """
     samples = distance_samples(distance, space, generator, n=n)
     rows = {name: (values.mean().item(), values.std().item()) for name, values in samples.items()}
@@ -106,7 +115,10 @@ def distance_samples(
 
 
 def cumulative_proportion(values: Tensor, thresholds: Tensor) -> Tensor:
-    """The share of `values` (n,) that is at most each of `thresholds` (m,): float64 (m,). The thesis' Figure 3.13."""
+    """The share of `values` (n,) that is at most each of `thresholds` (m,): float64 (m,). The thesis' Figure 3.13.
+
+    Chapter 14.
+    """
     ordered = values.double().sort().values
     return torch.searchsorted(ordered, thresholds.double(), right=True).double() / len(ordered)
 
@@ -131,7 +143,7 @@ def correlation_table(
     batch_size : the random pairs are drawn within batches of this many points; None draws both ends independently.
     by : the ground-truth distance, as in `sampling.factor_distance`.
 
-    A constant distance has correlation 0.
+    A constant distance has correlation 0. Chapter 14.
     """
     check_integers(2, n=n)
     truth = ground_truth_distance(space, by=by)

@@ -17,7 +17,7 @@ ORDERS = ("scaled_l1", "l1", "differing")
 
 
 def singles(space: FactorSpace, n: int, generator: torch.Generator) -> Tensor:
-    """n indices, uniform over the grid and with replacement: int64 (n,)."""
+    """n indices, uniform over the grid and with replacement: int64 (n,). Chapter 02."""
     check_integers(1, n=n)
     return torch.randint(len(space), (n,), generator=generator, device=generator.device)
 
@@ -30,7 +30,7 @@ def pairs(space: FactorSpace, n: int, generator: torch.Generator, *, k: int | tu
         takes one of its other values, so that it really changes.
 
     A pair in which every factor differs breaks the assumption of the adaptive methods: exclude it with a range.
-    Source: Locatello et al., Weakly-supervised disentanglement without compromises, 2020, Section 5.
+    Source: Locatello et al., Weakly-supervised disentanglement without compromises, 2020, Section 5. Chapter 10.
     """
     sizes, _ = space.constants(generator.device)
     changeable = sum(size > 1 for size in space.sizes)
@@ -56,7 +56,7 @@ def triplets(space: FactorSpace, n: int, generator: torch.Generator, *, by: str 
         factors that differ (Eq. 5.6).
 
     All three points are uniform over the grid; triplets whose two distances are equal are drawn again. Source: the
-    thesis, Section 5.2.
+    thesis, Section 5.2. Chapter 18.
     """
     check_integers(1, n=n)
     check_choice(ORDERS, by=by)
@@ -77,7 +77,7 @@ def batch_triplets(batch_size: int, n: int, generator: torch.Generator, distance
 
     Places run from 0 to batch_size − 1. distance(first, second) gives the distances (n,) of the observations at two
     tensors of places. No ground truth is needed; where the distance is the reconstruction loss, this is the thesis'
-    unsupervised sampler (Section 5.5). A tie keeps the order of the draw.
+    unsupervised sampler (Section 5.5). A tie keeps the order of the draw. Chapter 18.
     """
     check_integers(1, batch_size=batch_size, n=n)
     anchor, first, second = torch.randint(batch_size, (3, n), generator=generator, device=generator.device)
@@ -86,7 +86,10 @@ def batch_triplets(batch_size: int, n: int, generator: torch.Generator, distance
 
 
 def traversals(space: FactorSpace, factor: int | str, n: int, generator: torch.Generator) -> Tensor:
-    """n random traversals along one factor, in that factor's order: int64 (n, f). Source: the thesis, Eq. 3.6."""
+    """n random traversals along one factor, in that factor's order: int64 (n, f). Source: the thesis, Eq. 3.6.
+
+    Chapter 14.
+    """
     place = space.position(factor)
     start = singles(space, n, generator)
     start = start - space.factors(start)[:, place] * space.strides[place]
@@ -100,6 +103,8 @@ def factor_pairs(
 
     distinct : True draws two different points (Eq. 3.9 of the thesis). False draws with replacement, so that a share
         1/f of the pairs are a point and itself: the protocol behind the thesis' correlation tables.
+
+    Chapter 14.
     """
     place = space.position(factor)
     size = space.sizes[place]
@@ -117,6 +122,8 @@ def random_pairs(space: FactorSpace, n: int, generator: torch.Generator, *, batc
     batch_size : None draws both ends independently (Eq. 3.10 of the thesis). A number draws batches of that many points
         and pairs the points of a batch with each other, with replacement: at 32, one pair in 32 is a point and itself.
         That is the protocol behind the "random" rows of the thesis' correlation tables.
+
+    Chapter 14.
     """
     if batch_size is None:
         return torch.stack([singles(space, n, generator) for _ in range(2)])
@@ -131,6 +138,8 @@ def factor_distance(space: FactorSpace, first: Tensor, second: Tensor, *, by: st
 
     by : as in `triplets`. "scaled_l1" is multiplied by the least common multiple of all f_i − 1, which makes every term
         an integer: sums of floating-point quotients would see equal distances as different (Section 5.2.4).
+
+    Chapter 14.
     """
     check_choice(ORDERS, by=by)
     difference = (space.factors(first) - space.factors(second)).abs()

@@ -30,6 +30,8 @@ class Cars3D(GridDataset):
     ----------
     root : the folder of data files; see `course_lib.data.files.fetch`, which also says what is raised when the archive
         is not there and cannot be downloaded.
+
+    Chapter 14.
     """
 
     shape = (3, IMAGE, IMAGE)

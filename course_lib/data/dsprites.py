@@ -30,6 +30,7 @@ class DSprites(published.Redrawn):
     lies at 16 + 32k/31 px, y growing downwards).
 
     The arguments are those of `course_lib.data.published.Redrawn`: DSprites(source="real") reads the published file.
+    Chapter 14.
     """
 
     space = FactorSpace(("shape", "scale", "orientation", "position_x", "position_y"), (3, 6, 40, 32, 32))

@@ -72,6 +72,8 @@ class ColorDSprites(SpriteOverlay):
     Parameters
     ----------
     seed : 0 to 2³² − 1; another seed gives every index another colour.
+
+    Chapter 09.
     """
 
     # Expected values over the colours, which do not depend on the sprites; a seed differs from them by some 1e-5.
@@ -93,6 +95,8 @@ class NoisyDSprites(SpriteOverlay):
     Parameters
     ----------
     seed : 0 to 2³² − 1; another seed gives every index other noise.
+
+    Chapter 09.
     """
 
     # Measured on all 737,280 images at seed 0; another seed differs by some 1e-5.
@@ -121,7 +125,7 @@ class ScreamDSprites(SpriteOverlay):
         photographs that scikit-learn ships.
 
     Raises ValueError for a seed out of range or a picture with a side of 64 pixels or less, OSError if `painting` has
-    no picture.
+    no picture. Chapter 09.
     """
 
     licence = f"{DSprites.licence}; photographs CC BY 2.0"
@@ -160,7 +164,7 @@ class DSpritesImageNet(SpriteOverlay):
     root : of "real", the folder of data files; see `course_lib.data.files.fetch`, which also says what is raised when
         the archive is not there and cannot be downloaded. Its images are decoded once, into 1.2 GB beside it.
 
-    Raises ValueError for another `kind`, `visibility`, `seed` or `source`.
+    Raises ValueError for another `kind`, `visibility`, `seed` or `source`. Chapter 21.
     """
 
     citation = (

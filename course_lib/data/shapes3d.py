@@ -57,6 +57,7 @@ class Shapes3D(published.Redrawn):
     The first image takes some seconds: the 480 geometries are ray-cast once per process (`tables`).
 
     The arguments are those of `course_lib.data.published.Redrawn`: Shapes3D(source="real") reads the published file.
+    Chapter 14.
     """
 
     space = FactorSpace(

@@ -46,6 +46,7 @@ class XYObject(GridDataset):
     thesis (Table A.2) to seven significant digits, all that its sums in single precision hold. They depend on sides and
     colours but not on where a square lies, so they say nothing about the edges: those are as in the authors' code
     (github.com/nmichlo/disent, disent/dataset/data/_groundtruth__xyobject.py), which does not centre the grid either.
+    Chapter 21.
     """
 
     source = "drawn exactly"
@@ -91,7 +92,7 @@ class XYObjectShades(XYObject):
 
     Intensity varies more slowly than colour, so the same index means the same image in both. Along these factors the
     distances between images agree better with the distances between factors, and the thesis finds that models
-    disentangle them better (Figure 7.3).
+    disentangle them better (Figure 7.3). Chapter 21.
     """
 
     _colour = {"intensity": len(LEVELS), "colour": len(HUES)}

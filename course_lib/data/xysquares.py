@@ -27,7 +27,7 @@ class XYSquares(GridDataset):
 
     The factors are (x_R, y_R, x_G, y_G, x_B, y_B), y growing downwards. A square's left (top) edge lies at
     (image_size − square_size − 7·spacing) // 2 + spacing · factor. The small variant that live experiments train on is
-    `XYSquares(2, 2, squares=2, image_size=16)`.
+    `XYSquares(2, 2, squares=2, image_size=16)`. Chapter 15.
     """
 
     source = "drawn exactly"

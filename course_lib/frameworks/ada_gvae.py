@@ -37,7 +37,7 @@ class AdaGVAE(Framework):
 
     Source: Locatello et al. 2020, Weakly-supervised disentanglement without compromises; Dittadi et al. 2020 for the
     symmetric KL; the thesis, Eqs 2.9 to 2.16 and A.2. (Its Eq. 2.16 averages standard deviations where the original
-    averages variances.)
+    averages variances.) Chapter 10.
     """
 
     def __init__(

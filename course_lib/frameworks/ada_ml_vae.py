@@ -27,7 +27,7 @@ class AdaMLVAE(AdaGVAE):
     variance : "harmonic" takes the harmonic mean of the two variances, as the authors' code does, so that two equal
         posteriors stay as they are; "product" takes the variance of the product, half of it.
 
-    Source: Locatello et al. 2020; Bouchacourt et al. 2018, Multi-level variational autoencoder.
+    Source: Locatello et al. 2020; Bouchacourt et al. 2018, Multi-level variational autoencoder. Chapter 10.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ class AdaTripletVAE(TripletVAE):
     triplet : every other argument of `TripletVAE`, by name.
 
     Source: the thesis, Eqs 5.16 to 5.22; the defaults are the second schedule of its Table 5.2, and all five are in
-    `frameworks.SCHEDULES`: AdaTripletVAE(model, **SCHEDULES["both_weak"]).
+    `frameworks.SCHEDULES`: AdaTripletVAE(model, **SCHEDULES["both_weak"]). Chapter 19.
     """
 
     def __init__(

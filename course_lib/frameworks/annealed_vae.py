@@ -28,7 +28,7 @@ class AnnealedVAE(Framework):
     steps : T, the number of steps after which C has reached it.
     reconstruction, reduction : as in `BetaVAE`.
 
-    Source: Burgess et al. 2017, Understanding disentangling in β-VAE, Eq. 8.
+    Source: Burgess et al. 2017, Understanding disentangling in β-VAE, Eq. 8. Chapter 03.
     """
 
     def __init__(

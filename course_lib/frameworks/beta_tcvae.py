@@ -28,7 +28,7 @@ class BetaTCVAE(Framework):
     dataset_size : N in the first two; None takes the size of the data that the model was built for.
     reconstruction, reduction : as in `BetaVAE`.
 
-    Source: Chen et al. 2018, Isolating sources of disentanglement in VAEs, Eqs 2 and 4, Appendix C.
+    Source: Chen et al. 2018, Isolating sources of disentanglement in VAEs, Eqs 2 and 4, Appendix C. Chapter 05.
     """
 
     def __init__(

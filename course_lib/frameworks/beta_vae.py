@@ -25,7 +25,7 @@ class BetaVAE(Framework):
         √α h: its scale is the weight.
     reduction : "sum" (the papers) or "mean" (the thesis).
 
-    Source: Kingma and Welling 2014; Higgins et al. 2017, Eq. 4.
+    Source: Kingma and Welling 2014; Higgins et al. 2017, Eq. 4. Chapter 03.
     """
 
     def __init__(self, model: VAE, beta: float = 1.0, *, reconstruction: str | Tensor = "mse", reduction: str = "sum"):

@@ -28,7 +28,7 @@ class DIPVAE(Framework):
     reconstruction, reduction : as in `BetaVAE`.
 
     Source: Kumar et al. 2018, Variational inference of disentangled latent concepts from unlabeled observations,
-    Eqs 6 and 7.
+    Eqs 6 and 7. Chapter 06.
     """
 
     def __init__(

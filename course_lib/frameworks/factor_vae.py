@@ -39,7 +39,7 @@ class FactorVAE(Framework):
     seed : of the discriminator's initial weights.
     reconstruction, reduction : as in `BetaVAE`.
 
-    Source: Kim and Mnih 2018, Disentangling by factorising, Eqs 2 and 3, Algorithm 2, Appendix A.
+    Source: Kim and Mnih 2018, Disentangling by factorising, Eqs 2 and 3, Algorithm 2, Appendix A. Chapter 05.
     """
 
     players = ("model", "discriminator")

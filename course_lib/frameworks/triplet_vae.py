@@ -36,7 +36,7 @@ class TripletVAE(Framework):
     decoder_gradient : whether the reconstruction trains the encoder; else only the other two terms do.
     reconstruction, reduction : as in `BetaVAE`, but the default is "mean", which the thesis' β and margin mean.
 
-    Source: Ishfaq et al. 2018; the thesis, Eqs 5.1, 5.2, 5.12 and 5.24, defaults of Table A.5.
+    Source: Ishfaq et al. 2018; the thesis, Eqs 5.1, 5.2, 5.12 and 5.24, defaults of Table A.5. Chapter 18.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from course_lib.models import DiagonalGaussian
 def kl_to_standard_normal(posterior: DiagonalGaussian) -> Tensor:
     """KL(N(μ, σ²) ‖ N(0, 1)) of each latent: ½(μ² + σ² − 1 − log σ²), (B, D), in nats, never negative.
 
-    Source: Kingma and Welling, Auto-encoding variational Bayes, Appendix B.
+    Source: Kingma and Welling, Auto-encoding variational Bayes, Appendix B. Chapter 02.
     """
     # expm1 keeps σ² − 1 exact near σ² = 1, where the difference of the last two terms would be rounding noise
     return 0.5 * (posterior.mean.square() + posterior.log_variance.expm1() - posterior.log_variance)
@@ -20,7 +20,7 @@ def symmetric_kl(first: DiagonalGaussian, second: DiagonalGaussian) -> Tensor:
     """½ KL(p ‖ q) + ½ KL(q ‖ p) of each latent, (B, D), in nats, never negative and 0 where the two are equal.
 
     Written out, sinh²(½ (log σ_p² − log σ_q²)) + ¼ (μ_p − μ_q)² (1/σ_p² + 1/σ_q²). Source: Dittadi et al. 2020; the
-    thesis, Eq. A.2.
+    thesis, Eq. A.2. Chapter 10.
     """
     spread = (0.5 * (first.log_variance - second.log_variance)).sinh().square()
     precision = (-first.log_variance).exp() + (-second.log_variance).exp()
@@ -28,5 +28,5 @@ def symmetric_kl(first: DiagonalGaussian, second: DiagonalGaussian) -> Tensor:
 
 
 def standard_normal_log_density(latents: Tensor) -> Tensor:
-    """log N(z_d; 0, 1) of every coordinate: (B, D) → (B, D)."""
+    """log N(z_d; 0, 1) of every coordinate: (B, D) → (B, D). Chapter 02."""
     return -0.5 * (latents.square() + math.log(2 * math.pi))

@@ -25,7 +25,7 @@ class LearntKernel(nn.Module):
     seed : of that noise.
 
     `kernel` is the trained kernel, which `reconstruction` of every framework takes and `distances.perceived_distance`
-    too. Source: the thesis, Eqs 6.1 to 6.3 and Section 6.1.3.
+    too. Source: the thesis, Eqs 6.1 to 6.3 and Section 6.1.3. Chapter 20.
     """
 
     def __init__(self, radius: int, *, symmetry: float = 1.0, noise: float = 0.1, seed: int = 0):

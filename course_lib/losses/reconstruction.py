@@ -47,6 +47,7 @@ class SquaredError(Reconstruction):
     """(x − x̂)² on standardised images.
 
     Up to a constant this is the negative log-likelihood of a Gaussian with variance ½ around the decoder's output.
+    Chapter 02.
     """
 
     log_normaliser = -0.5 * math.log(math.pi)
@@ -59,6 +60,7 @@ class BinaryCrossEntropy(Reconstruction):
     """−x log p − (1 − x) log(1 − p) in nats, with p = sigmoid(x̂) and x mapped back to [0, 1].
 
     A Bernoulli likelihood: exact for binary images such as dSprites; for grey values, a loss whose minimum is not zero.
+    Chapter 02.
     """
 
     log_normaliser = 0.0
@@ -80,7 +82,7 @@ class BlurredSquaredError(SquaredError):
     """(x − x̂)² + (h(x) − h(x̂))², where h blurs each channel with one kernel: Eqs 3.8 and 6.3 of the thesis.
 
     The kernel (`losses.blur`) carries the weight α of the second term: it is √α times one that sums to 1. A blur is
-    linear, so one of the difference is enough. A kernel that `kept` says is saved with the model.
+    linear, so one of the difference is enough. A kernel that `kept` says is saved with the model. Chapter 16.
     """
 
     log_normaliser = None
@@ -99,7 +101,10 @@ RECONSTRUCTIONS = ("mse", "bce", *BLURS)
 
 
 def reconstruction_loss(model: nn.Module, reconstruction: str | Tensor) -> Reconstruction:
-    """The loss of that name ("mse", "bce", "mse-box" or "mse-gaussian"), or the blurred MSE with the kernel given."""
+    """The loss of that name ("mse", "bce", "mse-box" or "mse-gaussian"), or the blurred MSE with the kernel given.
+
+    Chapter 16.
+    """
     if not isinstance(reconstruction, str):
         return BlurredSquaredError(model, check_kernel(reconstruction).clone())
     check_choice(RECONSTRUCTIONS, reconstruction=reconstruction)

@@ -34,7 +34,7 @@ def spearman(prediction: Tensor, target: Tensor, regularisation: float = 1.0) ->
 
     Raises ValueError as `soft_rank` does, and when the shapes differ or `target` requires a gradient.
 
-    Source: Blondel et al. 2020, Section 6.3; minus this is the thesis' Eq. 6.1.
+    Source: Blondel et al. 2020, Section 6.3; minus this is the thesis' Eq. 6.1. Chapter 20.
     """
     if prediction.shape != target.shape:
         raise ValueError(f"target: got shape {tuple(target.shape)}; prediction has {tuple(prediction.shape)}.")
@@ -60,7 +60,7 @@ def soft_rank(values: Tensor, regularisation: float = 1.0) -> Tensor:
     with gradient 0.
 
     Raises ValueError when `values` is not floating point, has fewer than 2 elements along the last dimension or, on a
-    CPU, is not finite (elsewhere, what is not finite gives NaN), and when `regularisation` is not positive.
+    CPU, is not finite (elsewhere, what is not finite gives NaN), and when `regularisation` is not positive. Chapter 20.
     """
     (regularisation,) = check_numbers(0, above=True, regularisation=regularisation)
     _check(values=values)
@@ -79,7 +79,7 @@ def hard_rank(values: Tensor) -> Tensor:
     """The ranks of `values` (..., n) along the last dimension, ascending from 1, ties averaged: float64, same shape.
 
     Equal to scipy.stats.rankdata; nothing to differentiate. Raises ValueError as `soft_rank` does; integers are
-    allowed too.
+    allowed too. Chapter 20.
     """
     _check(values=values, floating=False)
     values = values.detach().contiguous()

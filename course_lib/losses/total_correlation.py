@@ -22,6 +22,8 @@ def aggregate_log_densities(
     latents : samples (B, D), one from each posterior of the batch, in the same order.
     estimator : "mws" (minibatch-weighted), "mss" (minibatch-stratified) or "batch"; see `log_weights`.
     dataset_size : N, the number of images that q(z) averages over; "batch" does not look at it.
+
+    Chapter 05.
     """
     densities = posterior.log_density(latents.unsqueeze(1))  # (B, B, D): sample i under posterior j, latent by latent
     weights = log_weights(estimator, len(latents), dataset_size, latents.device)
@@ -57,7 +59,7 @@ def log_weights(estimator: str, batch_size: int, dataset_size: int | Tensor, dev
 def permuted_latents(latents: Tensor, generator: torch.Generator) -> Tensor:
     """Each column of latents (B, D) in a random order of its own: samples of the product of the marginals of q(z).
 
-    Source: Kim and Mnih 2018, Algorithm 1.
+    Source: Kim and Mnih 2018, Algorithm 1. Chapter 05.
     """
     order = torch.rand(latents.shape, generator=generator, device=latents.device).argsort(0)
     return latents.gather(0, order)

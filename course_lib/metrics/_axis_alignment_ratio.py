@@ -19,7 +19,7 @@ def axis_alignment_ratio(encode, data=None, seed: int = 0, *, num_samples: int =
     values : "factors" (the headline) and the ratio of each factor.
 
     A traversal that does not move has ratio 0; one that moves in D = 1 has ratio 1; factors with one value are left
-    out. Source: the thesis, Eqs. 4.4 to 4.6.
+    out. Source: the thesis, Eqs. 4.4 to 4.6. Chapter 17.
     """
     return ratio_score("axis-alignment ratio", variances, encode, data, seed, num_samples)
 
@@ -32,7 +32,7 @@ def axis_orientation_ratio(encode, data=None, seed: int = 0, *, num_samples: int
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
     values : "factors" (the headline), "axis_alignment", "linearity", and the quotient of each factor.
 
-    Source: the thesis, Eq. A.1.
+    Source: the thesis, Eq. A.1. Chapter 17.
     """
     table = as_table(encode, data)
     axis = axis_alignment_ratio(table, seed=seed, num_samples=num_samples)

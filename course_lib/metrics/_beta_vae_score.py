@@ -34,6 +34,7 @@ def beta_vae_score(
     Factors with one value are left out. The classifier's penalty hurts latents on a scale far below 1; beyond 2¹⁰ it is
     next to nothing, and larger latents are brought to that scale. Source: Higgins et al., β-VAE, 2017, Section 3; sizes
     and the logistic regression (scikit-learn's, multinomial, C = 1) as in Locatello et al., 2019, Appendix C.
+    Chapter 04.
     """
     check_integers(1, num_samples=num_samples, num_test=num_test, batch_size=batch_size)
     table, draws = as_table(encode, data), generator(seed)

@@ -71,7 +71,7 @@ def dci(
 
     Cost: 100 trees for every value of every factor, about 0.2 s · D · Σ f in all at 10,000 points. Source: Eastwood
     and Williams, A framework for the quantitative evaluation of disentangled representations, 2018; trees as in
-    Locatello et al., 2019, Appendix C.
+    Locatello et al., 2019, Appendix C. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed, num_test)
     return from_samples(

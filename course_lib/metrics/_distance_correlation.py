@@ -41,6 +41,7 @@ def distance_correlation(
 
     Constant latents or distances have correlation 0; distances that differ by less than a millionth of the largest are
     equal; factors with one value are left out. Source: the thesis, Eqs. 4.1, 4.2, 4.3 and, for the data, 4.10.
+    Chapter 17.
     """
     check_integers(2, num_samples=num_samples)
     warn_if_few(num_samples, SMALLEST, "distance correlation")

@@ -60,7 +60,7 @@ def downstream_trees(
     values : "accuracy" (the headline), "accuracy_few", "efficiency", and "accuracy_" of each factor.
 
     The trees are those of `dci`, and so are `levels`, `jobs` and the cost. Constant latents and factors are left out.
-    Source: Locatello et al., Challenging common assumptions, 2019, Section 5.5.
+    Source: Locatello et al., Challenging common assumptions, 2019, Section 5.5. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed, num_test)
     return trees_from_samples(
@@ -88,7 +88,7 @@ def downstream_logistic(
     """How well logistic regression predicts the factors, and from how few examples. Higher is better.
 
     As `downstream_trees`, with scikit-learn's multinomial logistic regression (C = 1) on standardised latents. Source:
-    Locatello et al., 2019, Section 5.5.
+    Locatello et al., 2019, Section 5.5. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed, num_test)
     score = logistic_from_samples(

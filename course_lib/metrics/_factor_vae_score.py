@@ -37,6 +37,7 @@ def factor_vae_score(
 
     Factors with one value are left out. Source: Kim and Mnih, Disentangling by factorising, 2018, Section 4 and
     Appendix B (which calls this accuracy an error rate, and measures it on the votes that made the classifier).
+    Chapter 04.
     """
     check_integers(1, num_samples=num_samples, num_test=num_test)
     check_integers(2, batch_size=batch_size)

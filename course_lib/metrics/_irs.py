@@ -48,7 +48,7 @@ def irs(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, quantile
         entry may be negative: some value of the factor then spreads the latent further than all values together.
 
     Constant latents and factors are left out; latents that are all constant score 0. Source: Suter et al., Robustly
-    disentangled causal mechanisms, 2019, Section 4; the quantile as in the code of Locatello et al., 2019.
+    disentangled causal mechanisms, 2019, Section 4; the quantile as in the code of Locatello et al., 2019. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed)
     score = from_samples(samples.latents, samples.factors, quantile=quantile, names=samples.names)

@@ -17,6 +17,6 @@ def linearity_ratio(encode, data=None, seed: int = 0, *, num_samples: int = 1000
     values : "factors" (the headline) and the ratio of each factor.
 
     A traversal that does not move has ratio 0; one that moves in D = 1 has ratio 1; factors with one value are left
-    out. Source: the thesis, Eqs. 4.7 to 4.9.
+    out. Source: the thesis, Eqs. 4.7 to 4.9. Chapter 17.
     """
     return ratio_score("linearity ratio", principal_variances, encode, data, seed, num_samples)

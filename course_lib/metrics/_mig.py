@@ -43,7 +43,7 @@ def mig(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, bins: in
     values : "mig" and the gap of each factor. matrix: mutual information, latents × factors.
 
     Source: Chen et al., Isolating sources of disentanglement in VAEs, 2018, Eq. 6; bins as in Locatello et al.,
-    Challenging common assumptions, 2019, Appendix C.
+    Challenging common assumptions, 2019, Appendix C. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed)
     return from_samples(samples.latents, samples.factors, bins=bins, names=samples.names).with_settings(seed=seed)

@@ -60,7 +60,7 @@ def modularity(
 
     Constant latents and factors are left out; a single factor leaves nothing to be mixed with (modularity 1), latents
     that are all constant score 0. Source: Ridgeway and Mozer, Learning deep disentangled embeddings with the
-    F-statistic loss, 2018, Section 3.
+    F-statistic loss, 2018, Section 3. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed, num_test)
     settings = {"bins": bins, "num_test": num_test, "explicitness": explicitness, "names": samples.names}

@@ -40,6 +40,7 @@ def mutual_information(encode, data=None, seed: int = 0, *, num_samples: int = 1
     values : "mean" (the headline) and the share of each factor. matrix: the mutual information.
 
     Even an independent latent has about (bins − 1)(f − 1) / (2n) nats. Source: Chen et al., 2018, Section 4.
+    Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed)
     return from_samples(samples.latents, samples.factors, bins=bins, names=samples.names).with_settings(seed=seed)

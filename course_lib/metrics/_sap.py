@@ -44,7 +44,7 @@ def sap(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, num_test
 
     Constant latents and factors are left out; a missing second latent predicts the most frequent value. Source: Kumar
     et al., Variational inference of disentangled latent concepts, 2018, Section 3; the support vector machine as in
-    Locatello et al., 2019, Appendix C.
+    Locatello et al., 2019, Appendix C. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed, num_test)
     score = from_samples(samples.latents, samples.factors, num_test=num_test, names=samples.names)

@@ -43,7 +43,7 @@ def wasserstein_correlation(encode, data=None, seed: int = 0, *, num_samples: in
     values : "wasserstein" (the headline, of the mean representation), "normalised", and "sampled_" before each.
 
     Source: the Wasserstein correlation of Xiao and Wang (2019) for Gaussians, one of the unsupervised scores in
-    Locatello et al.'s study.
+    Locatello et al.'s study. Chapter 09.
     """
     latents, log_variance = draw_gaussians(encode, data, num_samples, seed, posterior)
     return from_samples(latents, log_variance=log_variance, seed=seed)

@@ -38,7 +38,7 @@ class Entangler:
     image infinite.
 
     Source: Locatello et al. 2019, Theorem 1 and Appendix A. There A_ij = −v_i v_j for i ≠ j, which lacks a factor 2
-    and is not orthogonal.
+    and is not orthogonal. Chapter 08.
     """
 
     def __init__(self, prior: Sequence, alpha: float = 0.25):

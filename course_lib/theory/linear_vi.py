@@ -28,7 +28,7 @@ class LinearGaussian:
 
     Source: Stühmer, Turner and Nowozin, Independent subspace analysis for unsupervised learning of disentangled
     representations, 2020, Appendices B.1 and B.2. (Their Eq. 16 is F_1 of the q above; F_β itself is β times the bound
-    of the model with the changed likelihood.)
+    of the model with the changed likelihood.) Chapter 11.
     """
 
     def __init__(self, weights, noise):
@@ -82,7 +82,10 @@ class LinearGaussian:
 
 
 class SparseFit(NamedTuple):
-    """What `fit_sparse` found: weights (X, K), and F_β in nats for one observation, at the start and in the end."""
+    """What `fit_sparse` found: weights (X, K), and F_β in nats for one observation, at the start and in the end.
+
+    Chapter 11.
+    """
 
     weights: np.ndarray
     start: float
@@ -100,7 +103,7 @@ def fit_sparse(
     x : observations (N, X). weights : (X, K). noise : variances (X,), which stay. beta : above 0.
     steps : of L-BFGS for the weights, in rounds of 80 in which it starts afresh.
 
-    Source: as of `LinearGaussian`, Appendices B.7 and B.8 (which has ν = 3.5 and integrates on a grid).
+    Source: as of `LinearGaussian`, Appendices B.7 and B.8 (which has ν = 3.5 and integrates on a grid). Chapter 11.
     """
     beta, freedom = check_numbers(0, above=True, beta=beta, degrees_of_freedom=degrees_of_freedom)
     check_integers(1, steps=steps)
@@ -136,7 +139,7 @@ def sparse_free_energy(x, weights, noise, mean, log_variance, beta_and_freedom, 
 
 
 def student_log_density(z: Tensor, degrees_of_freedom: float) -> Tensor:
-    """The log-density of Student's t distribution at z, in nats, elementwise."""
+    """The log-density of Student's t distribution at z, in nats, elementwise. Chapter 11."""
     half = 0.5 * (degrees_of_freedom + 1)
     constant = math.lgamma(half) - math.lgamma(half - 0.5) - 0.5 * math.log(degrees_of_freedom * math.pi)
     return constant - half * (z.square() / degrees_of_freedom).log1p()

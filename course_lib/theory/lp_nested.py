@@ -34,7 +34,7 @@ class LpNested:
     Raises ValueError when an argument is not as above. Densities are in nats.
 
     Source: Stühmer, Turner and Nowozin, Independent subspace analysis for unsupervised learning of disentangled
-    representations, 2020, Eqs 6 to 11 and Algorithm 1, after Sinz and Bethge 2010.
+    representations, 2020, Eqs 6 to 11 and Algorithm 1, after Sinz and Bethge 2010. Chapter 11.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ def importance_weighted_bound(
     Raises ValueError when the loss is no likelihood, and for unusable arguments.
 
     Source: Burda, Grosse and Salakhutdinov, Importance weighted autoencoders, 2016, Eq. 8; as a measure of the
-    generative model, Kim and Mnih, Disentangling by factorising, 2018, Appendix E.
+    generative model, Kim and Mnih, Disentangling by factorising, 2018, Appendix E. Chapter 02.
     """
     particles, chunk = check_integers(1, particles=particles, chunk=chunk)
     generator = torch.Generator(framework.model.pixel_mean.device).manual_seed(check_seed(seed))

@@ -18,6 +18,8 @@ class ManifoldSplit(NamedTuple):
     eigenvalues : the lowest of the connection Laplacian, ascending, (count,).
     axes : an orthonormal basis of each tangent space, (t, n, k), each axis within one factor.
     factors : which factor each axis belongs to, from 0, int64 (t, k); numbered anew at each point.
+
+    Chapter 12.
     """
 
     eigenvalues: np.ndarray
@@ -42,7 +44,7 @@ def split_manifold(
 
     Source: Pfau, Higgins, Botev and Racanière, Disentangling by subspace diffusion, 2020, Algorithm 1; Ottlik et al.
     2022, Section 3. Where they diagonalise all matrices of a point together (FFDIAG), here one random combination of
-    them is: matrices with the same eigenvectors have those of their combination.
+    them is: matrices with the same eigenvectors have those of their combination. Chapter 12.
     """
     (gap,) = check_numbers(0, above=True, gap=gap)
     laplacian, tangents = connection_laplacian(points, dim, neighbours)
@@ -67,6 +69,7 @@ def connection_laplacian(points, dim: int, neighbours: int = 12) -> tuple[bsr_ma
 
     Each edge has a block d × d and each point one on the diagonal, d = k (k + 1)/2 − 1. Returns it as a sparse matrix
     (t·d, t·d), and orthonormal bases of the tangent spaces, (t, n, k), from the differences to a point's neighbours.
+    Chapter 12.
     """
     points = np.asarray(points, dtype=np.float64)
     dim, neighbours = check_integers(2, dim=dim, neighbours=neighbours)

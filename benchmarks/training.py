@@ -6,6 +6,7 @@ with the step captured in a CUDA graph and without.
 """
 
 import argparse
+import os
 import statistics
 import time
 
@@ -105,6 +106,7 @@ def main():
     parser.add_argument("--framework", nargs="*", choices=list(FRAMEWORKS), default=["BetaVAE"])
     parser.add_argument("--every", action="store_true", help="all frameworks, on the first network named")
     arguments = parser.parse_args()
+    os.environ["TQDM_DISABLE"] = "1"  # the figures alone, no progress bars between them
     cuda = torch.cuda.is_available()
     ways = ON_CUDA if cuda else ON_CPU
     where = torch.cuda.get_device_name() if cuda else f"{torch.get_num_threads()} threads"

@@ -14,7 +14,9 @@ import pytest
 
 import exercises
 import notebook_io
+from course_grading import registry
 from course_grading.answers import number
+from course_grading.exercise import LocalAnswer, Verdict
 from course_grading.sandbox import Limits
 
 
@@ -55,6 +57,18 @@ def answers():
     """answers(chapter): exercise → the solution notebook's answer."""
     by_chapter = {path.stem[:2]: path for path in exercises.solutions()}
     return functools.cache(lambda chapter: handed_to_check(by_chapter[chapter]))
+
+
+@pytest.fixture(scope="session")
+def judged():
+    """judged(id, answer, seed=0): the verdict of an exercise, or of a hidden check such as "14.1h"."""
+    hidden = functools.cache(functools.partial(registry.hidden_checks, notebook_io.ROOT / "exercises" / "hidden"))
+
+    def verdict(id: str, answer, seed: int = 0) -> Verdict:
+        checks = {check.id: check for check in registry.exercises_of(id[:2]) + hidden(id[:2])}
+        return checks[id].judge(LocalAnswer(answer), seed)
+
+    return verdict
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Chapter 14's exercises beyond what is tested for all chapters: other ways to be right, and to be wrong."""
+"""Chapter 14's exercises beyond what is tested for all chapters: other ways to be wrong, and what the tasks say."""
 
 import itertools
 
@@ -6,29 +6,27 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from course_grading import registry
-from course_grading.chapters import distance_functions, level_factor
-from course_grading.exercise import LocalAnswer
+from course_grading.checks import ch14_perceived_distance as ch14
+
+# 14.1 -----------------------------------------------------------------------------------------------------------------
+
+PIXELS = (1, 2, 3)
+NEARLY = {  # wrong answers that are nearly right on bright images
+    "÷ 256": lambda a, b: ((a.float() - b.float()) / 256).square().mean(PIXELS),
+    "int8": lambda a, b: ((a.to(torch.int8) - b.to(torch.int8)).float() / 255).square().mean(PIXELS),
+    "N − 1": lambda a, b: ((a.float() - b.float()) / 255).square().sum(PIXELS) / (a[0].numel() - 1),
+    "axis 1": lambda a, b: ((a.float() - b.float()) / 255).square().mean((0, 2, 3)),
+}
 
 
-def judged(exercise, answer, seed=0):
-    return registry.find(exercise).judge(LocalAnswer(answer), seed)
+@pytest.mark.parametrize("name", NEARLY)
+def test_nearly_right_is_wrong(judged, name):
+    for seed in range(10):
+        assert not judged("14.1", NEARLY[name], seed).passed
+        assert not judged("14.1h", NEARLY[name], seed).passed
 
 
-def in_float64(first, second):
-    first, second = first.double(), second.double()
-    squares = first.square().sum(1, keepdim=True) + second.square().sum(1)
-    return ((squares - 2 * first @ second.T) / first.shape[1]).float()
-
-
-def broadcast(first, second):
-    return (first.unsqueeze(1) - second).square().mean(2)
-
-
-@pytest.mark.parametrize("right", [in_float64, broadcast])
-def test_other_ways_to_keep_the_digits(right):
-    for seed in range(20):
-        assert judged("14.2", right, seed).passed
+# 14.2 -----------------------------------------------------------------------------------------------------------------
 
 
 def by_column(first, second):
@@ -43,17 +41,38 @@ def scaled_first(first, second):
 
 
 @pytest.mark.parametrize("wrong", [by_column, scaled_first])
-def test_rounding_is_named_however_the_sums_are_taken(wrong):
+def test_rounding_is_named_however_the_sums_are_taken(judged, wrong):
     for seed in range(5):
         verdict = judged("14.2", wrong, seed)
         assert not verdict.passed and ("rounding" in verdict.message or "planted fault" in verdict.message)
 
 
+def absolute(first, second):
+    return (first.unsqueeze(1) - second).abs().mean(2)
+
+
+def fourth_powers(first, second):
+    return (first.unsqueeze(1) - second).pow(4).mean(2)
+
+
+def of_all_but_one(first, second):
+    return (first.unsqueeze(1) - second).square().sum(2) / (first.shape[1] - 1)
+
+
+@pytest.mark.parametrize("wrong", [absolute, fourth_powers, of_all_but_one])
+def test_a_wrong_formula_is_not_called_rounding(judged, wrong):
+    """Although on bright images that hardly differ it is off by less than rounding is."""
+    for seed in range(5):
+        for exercise in ("14.2", "14.2h"):
+            verdict = judged(exercise, wrong, seed)
+            assert not verdict.passed and "rounding" not in verdict.message
+
+
 def centred(first, second):
-    return distance_functions._gram(first - first.mean(0), second - first.mean(0))
+    return ch14._gram(first - first.mean(0), second - first.mean(0))
 
 
-def test_centring_is_no_cure():
+def test_centring_is_no_cure(judged):
     for seed in range(20):
         verdict = judged("14.2", centred, seed)
         assert not verdict.passed and "centred first" in verdict.message
@@ -62,25 +81,31 @@ def test_centring_is_no_cure():
 def test_the_planted_fault_shows():
     """Some distances come out negative, and others are off by more than they are large."""
     for seed in range(5):
-        first, second = distance_functions.bright_rows(torch.Generator().manual_seed(seed))[0]
-        wrong, right = distance_functions._gram(first, second), broadcast(first, second)
+        _, _, (first, second), *_ = ch14.bright_rows(torch.Generator().manual_seed(seed))
+        wrong, right = ch14._gram(first, second), ch14.cross_distances(first, second)
         assert (wrong < 0).any() and ((wrong - right).abs() > 0.2 * right).any()
 
 
+# 14.3 -----------------------------------------------------------------------------------------------------------------
+
+
 def test_ranks_by_scipy_agree():
-    for (matrices,) in distance_functions.factor_matrices(torch.Generator().manual_seed(1)):
+    for (matrices,) in ch14.factor_matrices(torch.Generator().manual_seed(1)):
         row, column = torch.triu_indices(*matrices.shape[1:], 1)
-        for matrix, ours in zip(matrices, distance_functions.rank_correlations(matrices), strict=True):
+        for matrix, ours in zip(matrices, ch14.rank_correlations(matrices), strict=True):
             distances = matrix[row, column]
             if len(distances.unique()) > 1:
                 theirs = spearmanr(column - row, distances).statistic
                 assert ours.item() == pytest.approx(theirs, abs=1e-6)
 
 
-@pytest.mark.parametrize("given", list(itertools.permutations(level_factor.ORDER)))
-def test_every_wrong_order_is_explained(given):
+# 14.4 -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", list(itertools.permutations(ch14.ORDER)))
+def test_every_wrong_order_is_explained(judged, given):
     verdict = judged("14.4", list(given))
-    assert verdict.passed == (given == level_factor.ORDER)
+    assert verdict.passed == (given == ch14.ORDER)
     assert verdict.passed or " and " in verdict.message or "turned round" in verdict.message
 
 
@@ -98,39 +123,15 @@ def test_the_order_is_that_of_the_pixels():
     }
     stacks = {name: torch.stack(images) for name, images in factors.items()}
     means = {name: (stack.unsqueeze(1) - stack).square().sum().item() / 56 for name, stack in stacks.items()}
-    assert sorted(means, key=means.get, reverse=True) == list(level_factor.ORDER)
-    assert [round(means[name]) for name in level_factor.ORDER] == [128, 69, 48, 4]  # as the hints and messages count
+    assert sorted(means, key=means.get, reverse=True) == list(ch14.ORDER)
+    assert [round(means[name]) for name in ch14.ORDER] == [128, 69, 48, 4]  # as the hints and messages count
 
 
-def all_with_one_pixel_of_their_own():
-    images = torch.zeros(level_factor.SHAPE, dtype=torch.uint8)
-    images[:, 0, 0, 8] = 255
-    images[torch.arange(8), 0, 0, torch.arange(8)] = 255
-    return images
+# 14.5 -----------------------------------------------------------------------------------------------------------------
 
 
-def all_but_one_pixel():
-    images = torch.full(level_factor.SHAPE, 255, dtype=torch.uint8)
-    images[torch.arange(8), 0, 3, torch.arange(8)] = 0
-    return images
-
-
-def rows_of_a_hadamard_matrix():
-    matrix = torch.ones(1, 1)
-    for _ in range(4):
-        matrix = torch.cat([torch.cat([matrix, matrix], 1), torch.cat([matrix, -matrix], 1)])
-    images = torch.zeros(level_factor.SHAPE, dtype=torch.uint8)
-    images[:, 0] = (matrix[1:9] > 0).unsqueeze(1) * torch.tensor(255, dtype=torch.uint8)
-    return images
-
-
-@pytest.mark.parametrize("make", [all_with_one_pixel_of_their_own, all_but_one_pixel, rows_of_a_hadamard_matrix])
-def test_other_constructions(make):
-    assert judged("14.5", make()).passed
-
-
-def test_random_images_are_told_which_pair_is_nearest():
+def test_random_images_are_told_which_pair_is_nearest(judged):
     draw = torch.Generator().manual_seed(0)
-    images = 255 * torch.randint(2, level_factor.SHAPE, dtype=torch.uint8, generator=draw)
+    images = 255 * torch.randint(2, ch14.SHAPE, dtype=torch.uint8, generator=draw)
     verdict = judged("14.5", images)
     assert not verdict.passed and "the loss can still tell near from far" in verdict.message

@@ -419,10 +419,7 @@ READING_MISTAKES = {
 
 EXERCISES = {
     "14.1": Function(
-        reference=perceived_distance,
-        cases=image_pairs,
-        mistakes=PERCEIVED_MISTAKES,
-        also_right=PERCEIVED_RIGHT,
+        reference=perceived_distance, cases=image_pairs, mistakes=PERCEIVED_MISTAKES, also_right=PERCEIVED_RIGHT
     ),
     "14.2": Rounded(
         reference=cross_distances,

@@ -29,9 +29,9 @@ def _many_values(generator: torch.Generator) -> list[list[torch.Tensor]]:
 
 
 def _wide_rows(generator: torch.Generator) -> list[list[int]]:
-    """Squares of one pixel, two places, and steps that are no whole number."""
+    """Squares of one pixel, two places, steps that are no whole number, and many places."""
     wide = 100 + int(torch.randint(0, 9, (), generator=generator))
-    return [[11, 1, 32], [2, 16, 32], [12, 5, wide], [3, 6, 25]]
+    return [[11, 1, 32], [2, 16, 32], [12, 5, wide], [3, 6, 25], [29, 1, 125], [34, 1, 46], [23, 1, 31]]
 
 
 def _large_tables(generator: torch.Generator) -> list[list[torch.Tensor]]:

@@ -10,7 +10,11 @@ import argparse  # noqa: E402, I001
 import pkgutil  # noqa: E402
 
 # The module of each verb, by name: the library knows that the others exist and imports none of them unless it is asked.
-VERBS = {"grade": "course_grading.command", "replicate": "course_replication.command"}
+VERBS = {
+    "grade": "course_grading.command",
+    "replicate": "course_replication.command",
+    "score": "course_lib.metrics.command",
+}
 
 
 def parser(modules) -> argparse.ArgumentParser:

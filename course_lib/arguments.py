@@ -1,14 +1,15 @@
 """Checks of arguments, so that every error names the argument, what came, and what is allowed."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from numbers import Integral, Real
 
+import numpy as np
 import torch
 from torch import Tensor
 
 
-def check_integers(low: int, **values) -> tuple[int, ...]:
+def check_integers(low: int, /, **values) -> tuple[int, ...]:
     """`values` as Python integers; a ValueError names the first that is not an integer of at least `low`."""
     for argument, value in values.items():
         if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
@@ -23,7 +24,7 @@ def check_widths(hidden: Iterable[int]) -> list[int]:
     return [*check_integers(1, **{f"hidden[{place}]": width for place, width in enumerate(hidden)})]
 
 
-def check_numbers(low: float, high: float = math.inf, *, above: bool = False, **values) -> tuple[float, ...]:
+def check_numbers(low: float, high: float = math.inf, /, *, above: bool = False, **values) -> tuple[float, ...]:
     """`values` as floats; a ValueError names the first that is not a finite number from `low` to `high`.
 
     above : whether `low` itself is excluded.
@@ -52,18 +53,62 @@ def check_seed(seed: int, seeds: int = 2**63) -> int:
     return seed
 
 
-def check_choice(allowed, **values) -> None:
+def check_choice(allowed, /, **values) -> None:
     """Raise a ValueError naming the first of `values` that is not among the `allowed` ones."""
     for argument, value in values.items():
-        if value not in allowed:
+        if not isinstance(value, Hashable) or value not in allowed:
             raise ValueError(f"{argument}: got {value!r}; allowed are {', '.join(map(repr, allowed))}.")
 
 
+def check_instance(kind: type, allowed: str, /, **values) -> None:
+    """Raise a ValueError naming the first of `values` that is no `kind`; `allowed` says what is, in words."""
+    for argument, value in values.items():
+        if not isinstance(value, kind):
+            raise ValueError(f"{argument}: got {_shown(value)}; allowed is {allowed}.")
+
+
+def check_generator(generator: torch.Generator) -> None:
+    """Raise a ValueError unless `generator` is one of PyTorch's."""
+    check_instance(torch.Generator, "a torch.Generator, such as torch.Generator().manual_seed(0)", generator=generator)
+
+
+def as_tensor(values, argument: str, allowed: str = "numbers") -> Tensor:
+    """`values` as a tensor: a tensor as it is, or a copy of an array, data frame, list or number, on the CPU.
+
+    Raises a ValueError naming `argument` for anything that holds something else than numbers.
+    """
+    if isinstance(values, Tensor):
+        return values
+    try:
+        array = np.array(values, order="C")  # a copy: what comes may be read-only or reversed, as pandas' arrays are
+        if array.dtype == object:
+            array = np.array(array.tolist())  # pandas' own integers and floats; what is none of these stays an object
+        return torch.from_numpy(array)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{argument}: got {_shown(values)}; allowed are {allowed}.") from error
+
+
 def integer_tensor(values, argument: str) -> Tensor:
-    """`values` (tensor, array, list or int) as int64; a ValueError names `argument` if they are not integers."""
-    values = torch.as_tensor(values)
-    if values.numel() == 0 and values.dtype == torch.get_default_dtype():
+    """`values` (tensor, array, data frame, list or int) as int64; a ValueError names `argument` if they are others."""
+    values = as_tensor(values, argument, "integers (for example torch.int64)")
+    if values.numel() == 0 and values.dtype in (torch.float64, torch.get_default_dtype()):
         values = values.to(torch.int64)  # an empty list has no type of its own
     if values.is_floating_point() or values.is_complex() or values.dtype == torch.bool:
         raise ValueError(f"{argument}: got dtype {values.dtype}; allowed are integers (for example torch.int64).")
+    if values.dtype == torch.uint64 and values.numel() and values.to(torch.int64).min() < 0:
+        raise ValueError(f"{argument}: got integers beyond {2**63 - 1}; allowed are those that fit in torch.int64.")
     return values.to(torch.int64)
+
+
+def float_array(values, argument: str) -> np.ndarray:
+    """`values` (tensor on any device, array, data frame or list) as a float64 array; a ValueError names `argument`."""
+    values = as_tensor(values, argument)
+    if values.is_complex():
+        raise ValueError(f"{argument}: got dtype {values.dtype}; allowed are real numbers.")
+    return values.detach().cpu().to(torch.float64).numpy()
+
+
+def _shown(value) -> str:
+    """A short value as it is written, of a longer one the type."""
+    text = repr(value)
+    return text if len(text) <= 40 and "\n" not in text else f"a {type(value).__name__}"

@@ -3,13 +3,14 @@
 Everything here is integer arithmetic; images come later (`course_lib.data`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
+from numbers import Integral
 
 import torch
 from torch import Tensor
 
-from course_lib.arguments import integer_tensor
+from course_lib.arguments import check_instance, check_integers, integer_tensor
 
 
 class FactorSpace:
@@ -28,11 +29,15 @@ class FactorSpace:
     """
 
     def __init__(self, names: Sequence[str], sizes: Sequence[int]):
-        self.names, self.sizes = tuple(names), tuple(int(size) for size in sizes)
+        check_instance(Iterable, "one name per factor", names=names)
+        check_instance(Iterable, "one number of values per factor", sizes=sizes)
+        self.names = tuple(names)
+        check_instance(str, "a name", **{f"names[{place}]": name for place, name in enumerate(self.names)})
+        self.sizes = check_integers(1, **{f"sizes[{place}]": size for place, size in enumerate(sizes)})
         if len(self.names) != len(self.sizes) or len(set(self.names)) != len(self.names) or not self.names:
             raise ValueError(f"names: got {self.names} for sizes {self.sizes}; give one distinct name per size.")
-        if min(self.sizes) < 1:
-            raise ValueError(f"sizes: got {self.sizes}; every factor needs at least one value.")
+        if prod(self.sizes) >= 2**63:
+            raise ValueError(f"sizes: got {self.sizes}; allowed are grids of fewer than 2⁶³ points.")
         self._constants: dict[torch.device, tuple[Tensor, Tensor]] = {}
         self.strides = tuple(prod(self.sizes[i + 1 :]) for i in range(len(self.sizes)))
 
@@ -96,10 +101,10 @@ class FactorSpace:
 
     def position(self, factor: int | str) -> int:
         """The place of a factor, given by its name or already by its place."""
-        if factor in self.names:
+        if isinstance(factor, str) and factor in self.names:
             return self.names.index(factor)
-        if isinstance(factor, int) and not isinstance(factor, bool) and 0 <= factor < len(self.names):
-            return factor
+        if isinstance(factor, Integral) and not isinstance(factor, bool) and 0 <= factor < len(self.names):
+            return int(factor)
         raise ValueError(
             f"factor: got {factor!r}; allowed are {', '.join(self.names)} or their places 0 to {len(self.names) - 1}."
         )

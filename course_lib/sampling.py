@@ -10,7 +10,7 @@ from math import lcm
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_choice, check_integers
+from course_lib.arguments import check_choice, check_generator, check_instance, check_integers
 from course_lib.factors import FactorSpace
 
 ORDERS = ("scaled_l1", "l1", "differing")
@@ -18,7 +18,7 @@ ORDERS = ("scaled_l1", "l1", "differing")
 
 def singles(space: FactorSpace, n: int, generator: torch.Generator) -> Tensor:
     """n indices, uniform over the grid and with replacement: int64 (n,). Chapter 02."""
-    check_integers(1, n=n)
+    _check(space, n, generator)
     return torch.randint(len(space), (n,), generator=generator, device=generator.device)
 
 
@@ -32,12 +32,11 @@ def pairs(space: FactorSpace, n: int, generator: torch.Generator, *, k: int | tu
     A pair in which every factor differs breaks the assumption of the adaptive methods: exclude it with a range.
     Source: Locatello et al., Weakly-supervised disentanglement without compromises, 2020, Section 5. Chapter 10.
     """
+    _check(space, n, generator)
     sizes, _ = space.constants(generator.device)
     changeable = sum(size > 1 for size in space.sizes)
-    low, high = (1, changeable) if k is None else (k, k) if isinstance(k, int) else k
-    check_integers(1, n=n)
-    check_integers(0, k=low)
-    if not low <= high <= changeable:
+    low, high = (1, changeable) if k is None else check_range(k)
+    if high > changeable:
         raise ValueError(f"k: got {k!r}; allowed are numbers or ranges from 0 to {changeable}, the factors that vary.")
     first = space.factors(singles(space, n, generator))
     differing = torch.randint(low, high + 1, (n, 1), generator=generator, device=generator.device)
@@ -58,7 +57,7 @@ def triplets(space: FactorSpace, n: int, generator: torch.Generator, *, by: str 
     All three points are uniform over the grid; triplets whose two distances are equal are drawn again. Source: the
     thesis, Section 5.2. Chapter 18.
     """
-    check_integers(1, n=n)
+    _check(space, n, generator)
     check_choice(ORDERS, by=by)
     share = _untied_share(space, by)
     if share == 0:
@@ -75,11 +74,13 @@ def triplets(space: FactorSpace, n: int, generator: torch.Generator, *, by: str 
 def batch_triplets(batch_size: int, n: int, generator: torch.Generator, distance: Callable) -> Tensor:
     """n triplets of places in a batch, ordered by a distance on the observations: int64 (3, n).
 
-    Places run from 0 to batch_size − 1. distance(first, second) gives the distances (n,) of the observations at two
-    tensors of places. No ground truth is needed; where the distance is the reconstruction loss, this is the thesis'
-    unsupervised sampler (Section 5.5). A tie keeps the order of the draw. Chapter 18.
+    Places run from 0 to batch_size − 1, of at least 2. distance(first, second) gives the distances (n,) of the
+    observations at two tensors of places. No ground truth is needed; where the distance is the reconstruction loss,
+    this is the thesis' unsupervised sampler (Section 5.5). A tie keeps the order of the draw. Chapter 18.
     """
-    check_integers(1, batch_size=batch_size, n=n)
+    check_integers(1, n=n)
+    check_integers(2, batch_size=batch_size)
+    check_generator(generator)
     anchor, first, second = torch.randint(batch_size, (3, n), generator=generator, device=generator.device)
     swapped = distance(anchor, first) > distance(anchor, second)
     return torch.stack([anchor, torch.where(swapped, second, first), torch.where(swapped, first, second)])
@@ -125,6 +126,7 @@ def random_pairs(space: FactorSpace, n: int, generator: torch.Generator, *, batc
 
     Chapter 14.
     """
+    _check(space, n, generator)
     if batch_size is None:
         return torch.stack([singles(space, n, generator) for _ in range(2)])
     check_integers(1, batch_size=batch_size)
@@ -148,6 +150,26 @@ def factor_distance(space: FactorSpace, first: Tensor, second: Tensor, *, by: st
     if by == "scaled_l1":
         difference = difference * _weights(space, difference.device)
     return difference.sum(-1)
+
+
+def check_range(k) -> tuple[int, int]:
+    """The ends of `k`, a number of factors or a range (low, high) of such; a ValueError if it is neither."""
+    ends = tuple(k) if isinstance(k, list | tuple) else (k, k)
+    if len(ends) != 2:
+        raise ValueError(f"k: got {k!r}; allowed are None, a number, or a range (low, high).")
+    try:
+        low, high = check_integers(0, low=ends[0], high=ends[1])
+    except ValueError as error:
+        raise ValueError(f"k: got {k!r}; allowed are None, an integer from 0, or a range of such.") from error
+    if low > high:
+        raise ValueError(f"k: got {k!r}; allowed are None, a number, or a range (low, high).")
+    return low, high
+
+
+def _check(space: FactorSpace, n: int, generator: torch.Generator) -> None:
+    check_instance(FactorSpace, "a FactorSpace, such as data.space", space=space)
+    check_integers(1, n=n)
+    check_generator(generator)
 
 
 def scale_of(space: FactorSpace) -> int:

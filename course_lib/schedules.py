@@ -7,7 +7,7 @@ from course_lib.arguments import check_numbers
 Schedule = float | tuple[float, float]
 
 
-def check_schedule(low: float, high: float, **values) -> tuple[Schedule, ...]:
+def check_schedule(low: float, high: float, /, **values) -> tuple[Schedule, ...]:
     """`values` as floats or pairs of floats; a ValueError names the first that is neither, or leaves [low, high]."""
     checked = []
     for argument, value in values.items():

@@ -43,7 +43,7 @@ def test_spaces_are_equal_when_names_and_sizes_are():
     [
         (lambda: SPACE.factors([60]), "index: got values from 60 to 60; allowed are 0 to 59"),
         (lambda: SPACE.factors([-1]), "allowed are 0 to 59"),
-        (lambda: SPACE.factors([0.5]), "index: got dtype torch.float32"),
+        (lambda: SPACE.factors([0.5]), "index: got dtype torch.float64"),
         (lambda: SPACE.factors(torch.tensor([True])), "index: got dtype torch.bool"),
         (lambda: SPACE.index([0, 4, 0]), "scale got values from 4 to 4; allowed are 0 to 3"),
         (lambda: SPACE.index([[0, 0, 0], [0, 0, -1]]), "x got values from -1 to 0; allowed are 0 to 4"),
@@ -55,7 +55,7 @@ def test_spaces_are_equal_when_names_and_sizes_are():
         (lambda: SPACE.traversal(0, [1, 2]), "index: got shape"),
         (lambda: FactorSpace(("a", "a"), (2, 2)), "names: got"),
         (lambda: FactorSpace(("a", "b"), (2,)), "names: got"),
-        (lambda: FactorSpace(("a",), (0,)), "sizes: got"),
+        (lambda: FactorSpace(("a",), (0,)), r"sizes\[0\]: got 0; allowed are integers from 1"),
     ],
 )
 def test_errors_name_the_argument_and_what_is_allowed(call, words):

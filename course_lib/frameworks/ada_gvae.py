@@ -5,12 +5,12 @@ import math
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers, check_numbers
+from course_lib.arguments import check_numbers
 from course_lib.factors import FactorSpace
 from course_lib.frameworks.framework import Framework, Step
 from course_lib.losses import kl_to_standard_normal, shared_latents, symmetric_kl
 from course_lib.models import VAE, DiagonalGaussian
-from course_lib.sampling import pairs
+from course_lib.sampling import check_range, pairs
 
 
 class AdaGVAE(Framework):
@@ -50,12 +50,9 @@ class AdaGVAE(Framework):
         reduction: str = "mean",
     ):
         (beta,) = check_numbers(0, beta=beta)
-        if isinstance(k, list | tuple):
-            k = check_integers(0, **{f"k[{place}]": end for place, end in enumerate(k)})
-            if len(k) != 2 or k[0] > k[1]:
-                raise ValueError(f"k: got {k!r}; allowed are None, a number, or a range (low, high).")
-        elif k is not None:
-            (k,) = check_integers(0, k=k)
+        if k is not None:
+            low, high = check_range(k)
+            k = (low, high) if isinstance(k, list | tuple) else low
         super().__init__(model, beta=beta, k=k, reconstruction=reconstruction, reduction=reduction)
 
     def sample(self, space: FactorSpace, batch_size: int, generator: torch.Generator) -> Tensor:

@@ -2,7 +2,7 @@
 
 from course_lib.metrics._linearity_ratio import linearity_ratio
 from course_lib.metrics.encodings import as_table
-from course_lib.metrics.score import Score
+from course_lib.metrics.score import Score, with_factors
 from course_lib.metrics.traversals import ratio_score, variances
 
 
@@ -37,8 +37,7 @@ def axis_orientation_ratio(encode, data=None, seed: int = 0, *, num_samples: int
     table = as_table(encode, data)
     axis = axis_alignment_ratio(table, seed=seed, num_samples=num_samples)
     linear = linearity_ratio(table, seed=seed, num_samples=num_samples)
-    quotients = {
-        name: value / linear.values[name] if linear.values[name] > 0 else 0.0 for name, value in axis.values.items()
-    }
-    values = {"factors": quotients["factors"], "axis_alignment": float(axis), "linearity": float(linear)} | quotients
-    return Score("axis-orientation ratio", values["factors"], values, axis.settings)
+    ratios = zip(axis.values.items(), linear.values.values(), strict=True)
+    (_, headline), *named = [(name, one / other if other > 0 else 0.0) for (name, one), other in ratios]
+    values = {"factors": headline, "axis_alignment": float(axis), "linearity": float(linear)}
+    return Score("axis-orientation ratio", headline, with_factors(values, dict(named)), axis.settings)

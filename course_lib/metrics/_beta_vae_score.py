@@ -8,7 +8,7 @@ from course_lib.arguments import check_integers
 from course_lib.metrics.classifiers import accuracies
 from course_lib.metrics.encodings import Encodings, as_table
 from course_lib.metrics.fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
-from course_lib.metrics.samples import generator, warn_if_few
+from course_lib.metrics.samples import generator, warn_if_few, warn_if_single
 from course_lib.metrics.scale import cap, centre
 from course_lib.metrics.score import Score
 
@@ -31,15 +31,17 @@ def beta_vae_score(
         2·L·(num_samples + num_test) representations, far more than most datasets have images.
     values : "test" (the headline) and "train".
 
-    Factors with one value are left out. The classifier's penalty hurts latents on a scale far below 1; beyond 2¹⁰ it is
-    next to nothing, and larger latents are brought to that scale. Source: Higgins et al., β-VAE, 2017, Section 3; sizes
-    and the logistic regression (scikit-learn's, multinomial, C = 1) as in Locatello et al., 2019, Appendix C.
+    Factors with one value are left out. The classifier's penalty hurts latents on a scale far below 1: six factors from
+    0 to 7/8 score 1, but a hundredth of them scores .51, and a thousandth .17, which is chance. Beyond 2¹⁰ the penalty
+    is next to nothing, and larger latents are brought to that scale. Source: Higgins et al., β-VAE, 2017, Section 3;
+    sizes and the logistic regression (scikit-learn's, multinomial, C = 1) as in Locatello et al., 2019, Appendix C.
     Chapter 04.
     """
     check_integers(1, num_samples=num_samples, num_test=num_test, batch_size=batch_size)
     table, draws = as_table(encode, data), generator(seed)
     factors = varying_factors(table.space)
     warn_if_few(num_samples, 100 * len(factors), "BetaVAE")
+    warn_if_single(factors, "BetaVAE")
     points, labels = mean_differences(table, factors, num_samples + num_test, batch_size, draws)
     model = LogisticRegression(max_iter=1000)
     learnt, tested = cap(*centre(points[:num_samples], points[num_samples:]))

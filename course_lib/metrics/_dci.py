@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from course_lib.arguments import check_seed
-from course_lib.metrics.samples import as_samples, draw_samples, warn_if_few
-from course_lib.metrics.score import Score, latents_by_factors, with_twin
+from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.metrics.score import Score, latents_by_factors, with_factors, with_twin
 from course_lib.metrics.trees import LEVELS, fit_trees
 
 
@@ -18,9 +17,15 @@ def from_samples(
     jobs: int | None = None,
     names=None,
 ) -> Score:
-    """DCI of latents (n, D) for factors, integers (n, F), tested on the last `num_test` points; see `dci`."""
-    check_seed(seed)
-    samples = as_samples(latents, factors, names)
+    """DCI of latents (n, D) for factors, integers (n, F); see `dci`.
+
+    It is tested on `num_test` points (None: a third of them) that `seed` draws, and learnt from the others.
+    """
+    samples = as_samples(latents, factors, names).shuffled(num_test, seed)
+    return _measure(samples, num_test, seed, levels, jobs)
+
+
+def _measure(samples: Samples, num_test: int | None, seed: int, levels: int | None, jobs: int | None) -> Score:
     kept = samples.kept()
     train, test = kept.split(num_test)
     warn_if_few(len(train.latents), 100 * max(len(np.unique(factor)) for factor in kept.factors.T), "DCI")
@@ -30,10 +35,12 @@ def from_samples(
         "completeness": _concentration(fits.importance.T),
         "informativeness": float(fits.test.mean()),
         "informativeness_train": float(fits.train.mean()),
-    } | {f"informativeness_{name}": float(value) for name, value in zip(kept.names, fits.test, strict=True)}
+    }
+    named = {f"informativeness_{name}": float(value) for name, value in zip(kept.names, fits.test, strict=True)}
     settings = {"train": len(train.latents), "test": len(test.latents), "levels": levels, "seed": seed}
     matrix = latents_by_factors(samples.spread(fits.importance), samples.names)
-    return Score("DCI disentanglement", values["disentanglement"], values, settings, matrix, "importance")
+    headline = values["disentanglement"]
+    return Score("DCI disentanglement", headline, with_factors(values, named), settings, matrix, "importance")
 
 
 @with_twin(from_samples)
@@ -74,9 +81,7 @@ def dci(
     Locatello et al., 2019, Appendix C. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed, num_test)
-    return from_samples(
-        samples.latents, samples.factors, num_test=num_test, seed=seed, levels=levels, jobs=jobs, names=samples.names
-    )
+    return _measure(as_samples(*samples), num_test, seed, levels, jobs)
 
 
 def _concentration(importance: np.ndarray) -> float:

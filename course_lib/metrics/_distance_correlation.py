@@ -8,11 +8,12 @@ from course_lib.arguments import check_integers
 from course_lib.distances import correlations, ground_truth_distance, perceived_distance, round_distances
 from course_lib.metrics.encodings import Encodings, as_table, rounding
 from course_lib.metrics.samples import generator, require_variation, warn_if_few
-from course_lib.metrics.score import Score, geometric_mean
+from course_lib.metrics.score import Score, geometric_mean, with_factors
 from course_lib.sampling import factor_pairs, random_pairs
 
 SMALLEST = 1000  # pairs: a correlation near 0 is then known to about .03
 DRAWN = 5000  # pairs whose images are compared, at most: drawing them takes most of the time
+GLOBAL = "global"  # the row of pairs anywhere
 COLUMNS = ("published", "distinct", "data", "distinct_data")
 
 
@@ -49,13 +50,13 @@ def distance_correlation(
     space = table.space
     varying = {name: size for name, size in zip(space.names, space.sizes, strict=True) if size > 1}
     require_variation(list(varying))
-    pairs = {name: factor_pairs(space, name, num_samples, draws, distinct=False) for name in varying}
-    pairs["global"] = random_pairs(space, num_samples, draws)
-    matrix = pandas.DataFrame(
-        {name: _correlations(table, *ends, by, loss) for name, ends in pairs.items()}, index=COLUMNS
-    ).T.dropna(axis=1, how="all")
+    pairs = [factor_pairs(space, name, num_samples, draws, distinct=False) for name in varying]
+    pairs.append(random_pairs(space, num_samples, draws))
+    rows = [_correlations(table, *ends, by, loss) for ends in pairs]
+    labels = [name + " (factor)" * (name == GLOBAL) for name in varying]
+    matrix = pandas.DataFrame(rows, index=[*labels, GLOBAL], columns=COLUMNS).dropna(axis=1, how="all")
     matrix = matrix.rename_axis("factor").rename_axis("protocol", axis=1)
-    values = _name_values(matrix, varying)
+    values = _name_values(matrix, dict(zip(labels, varying.values(), strict=True)))
     settings = {"pairs": num_samples, "by": by, "loss": loss, "seed": seed}
     return Score("distance correlation", values["factors"], values, settings, matrix, "Spearman's rank correlation")
 
@@ -84,14 +85,14 @@ def _name_values(matrix: pandas.DataFrame, varying: dict[str, int]) -> dict[str,
     several = [name for name in factors if varying[name] > 2]
     values = {
         "factors": geometric_mean(matrix.loc[factors, "published"]),
-        "global": matrix.loc["global", "published"],
+        "global": matrix.loc[GLOBAL, "published"],
         "distinct_factors": geometric_mean(matrix.loc[several, "distinct"]),
     }
     if "data" in matrix:
         values["data"] = geometric_mean(matrix.loc[factors, "data"])
-        values["global_data"] = matrix.loc["global", "data"]
+        values["global_data"] = matrix.loc[GLOBAL, "data"]
         values["distinct_data"] = geometric_mean(matrix.loc[several, "distinct_data"])
     for column in matrix:
         prefix = {"published": "", "distinct": "distinct_", "data": "data_", "distinct_data": "distinct_data_"}[column]
-        values |= {prefix + name: matrix.loc[name, column] for name in factors}
+        values = with_factors(values, {prefix + name: matrix.loc[name, column] for name in factors})
     return {name: float(value) for name, value in values.items()}

@@ -82,6 +82,6 @@ def evaluate(
 
 def _name_score(score: str | Callable[..., Score]) -> tuple[str, Callable[..., Score]]:
     name = score if isinstance(score, str) else getattr(score, "__name__", repr(score))
-    if isinstance(score, str) and score not in SCORES:
-        raise ValueError(f"scores: got {score!r}; allowed are {', '.join(SCORES)}.")
+    if not callable(score) and not (isinstance(score, str) and score in SCORES):
+        raise ValueError(f"scores: got {score!r}; allowed are {', '.join(SCORES)}, and functions.")
     return name, SCORES[score] if isinstance(score, str) else score

@@ -6,7 +6,7 @@ import torch
 from course_lib.arguments import check_integers
 from course_lib.metrics.encodings import Encodings, as_table
 from course_lib.metrics.fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
-from course_lib.metrics.samples import generator, warn_if_few
+from course_lib.metrics.samples import generator, warn_if_few, warn_if_single
 from course_lib.metrics.scale import powers
 from course_lib.metrics.score import Score, latents_by_factors
 from course_lib.sampling import singles
@@ -44,6 +44,7 @@ def factor_vae_score(
     table, draws = as_table(encode, data), generator(seed)
     factors = varying_factors(table.space)
     warn_if_few(num_samples, 100 * len(factors), "FactorVAE")
+    warn_if_single(factors, "FactorVAE")
     spread = table(singles(table.space, SPREAD_SAMPLES, draws)).double().numpy()
     power = powers(spread)
     scaled = np.where(np.ptp(spread, axis=0) > 0, np.ldexp(spread, -power).std(0), 0)

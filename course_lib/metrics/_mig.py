@@ -5,7 +5,7 @@ import numpy as np
 from course_lib.arguments import check_integers
 from course_lib.metrics.information import BINS, entropy, information_matrix, smallest_sample
 from course_lib.metrics.samples import as_samples, draw_samples, warn_if_few
-from course_lib.metrics.score import Score, latents_by_factors, with_twin
+from course_lib.metrics.score import Score, latents_by_factors, with_factors, with_twin
 
 
 def from_samples(latents, factors, *, bins: int = BINS, names=None) -> Score:
@@ -16,14 +16,14 @@ def from_samples(latents, factors, *, bins: int = BINS, names=None) -> Score:
     information = information_matrix(samples.latents, samples.factors, bins)
     gaps = {}
     for name, column, factor in zip(samples.names, information.T, samples.factors.T, strict=True):
-        if np.ptp(factor) > 0:
+        if (factor != factor[0]).any():
             second, first = np.sort(np.append(column, 0.0))[-2:]  # the 0 stands in for a second latent if D = 1
             gaps[name] = float((first - second) / entropy(factor))
     headline = float(np.mean(list(gaps.values())))
     return Score(
         "MIG",
         headline,
-        {"mig": headline, **gaps},
+        with_factors({"mig": headline}, gaps),
         {"n": len(samples.latents), "bins": bins},
         latents_by_factors(information, samples.names),
         "mutual information (nats)",

@@ -12,12 +12,26 @@ from course_lib.metrics.score import Score, latents_by_factors, with_twin
 
 
 def from_samples(
-    latents, factors, *, bins: int = BINS, num_test: int | None = None, explicitness: bool = True, names=None
+    latents,
+    factors,
+    *,
+    bins: int = BINS,
+    num_test: int | None = None,
+    explicitness: bool = True,
+    seed: int = 0,
+    names=None,
 ) -> Score:
-    """Modularity and explicitness of latents (n, D) for factors, integers (n, F); see `modularity`."""
+    """Modularity and explicitness of latents (n, D) for factors, integers (n, F); see `modularity`.
+
+    Explicitness is tested on `num_test` points (None: a third of them) that `seed` draws; the others give all else.
+    """
+    samples = as_samples(latents, factors, names).shuffled(num_test, seed)
+    return _measure(samples, num_test, bins, explicitness).with_settings(seed=seed)
+
+
+def _measure(samples: Samples, num_test: int | None, bins: int, explicitness: bool) -> Score:
     check_integers(2, bins=bins)
     check_choice((True, False), explicitness=explicitness)
-    samples = as_samples(latents, factors, names)
     kept = samples.kept()
     train, test = kept.split(num_test)
     warn_if_few(len(train.latents), smallest_sample(train.factors, bins), "modularity")
@@ -63,9 +77,7 @@ def modularity(
     F-statistic loss, 2018, Section 3. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed, num_test)
-    settings = {"bins": bins, "num_test": num_test, "explicitness": explicitness, "names": samples.names}
-    score = from_samples(samples.latents, samples.factors, **settings)
-    return score.with_settings(seed=seed)
+    return _measure(as_samples(*samples), num_test, bins, explicitness).with_settings(seed=seed)
 
 
 def _modularity(information: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib.arguments import check_integers
 from course_lib.metrics.information import BINS, entropy, information_matrix, smallest_sample
 from course_lib.metrics.samples import as_samples, draw_samples, warn_if_few
-from course_lib.metrics.score import Score, latents_by_factors, with_twin
+from course_lib.metrics.score import Score, latents_by_factors, with_factors, with_twin
 
 
 def from_samples(latents, factors, *, bins: int = BINS, names=None) -> Score:
@@ -17,14 +17,13 @@ def from_samples(latents, factors, *, bins: int = BINS, names=None) -> Score:
     shares = {
         name: float(column.max() / entropy(factor))
         for name, column, factor in zip(samples.names, information.T, samples.factors.T, strict=True)
-        if np.ptp(factor) > 0
+        if (factor != factor[0]).any()
     }
     headline = float(np.mean(list(shares.values())))
     settings = {"n": len(samples.latents), "bins": bins}
     matrix = latents_by_factors(information, samples.names)
-    return Score(
-        "mutual information", headline, {"mean": headline, **shares}, settings, matrix, "mutual information (nats)"
-    )
+    values = with_factors({"mean": headline}, shares)
+    return Score("mutual information", headline, values, settings, matrix, "mutual information (nats)")
 
 
 @with_twin(from_samples)

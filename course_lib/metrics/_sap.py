@@ -6,12 +6,19 @@ from sklearn.svm import LinearSVC
 from course_lib.metrics.classifiers import accuracies
 from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few
 from course_lib.metrics.scale import cap, unit
-from course_lib.metrics.score import Score, latents_by_factors, with_twin
+from course_lib.metrics.score import Score, latents_by_factors, with_factors, with_twin
 
 
-def from_samples(latents, factors, *, num_test: int | None = None, names=None) -> Score:
-    """The SAP score of latents (n, D) for factors, integers (n, F), tested on the last `num_test`; see `sap`."""
-    samples = as_samples(latents, factors, names)
+def from_samples(latents, factors, *, num_test: int | None = None, seed: int = 0, names=None) -> Score:
+    """The SAP score of latents (n, D) for factors, integers (n, F); see `sap`.
+
+    It is tested on `num_test` points (None: a third of them) that `seed` draws, and learnt from the others.
+    """
+    samples = as_samples(latents, factors, names).shuffled(num_test, seed)
+    return _measure(samples, num_test).with_settings(seed=seed)
+
+
+def _measure(samples: Samples, num_test: int | None) -> Score:
     kept = samples.kept()
     train, test = kept.split(num_test)
     warn_if_few(len(train.latents), 50 * max(len(np.unique(factor)) for factor in kept.factors.T), "SAP")
@@ -19,7 +26,7 @@ def from_samples(latents, factors, *, num_test: int | None = None, names=None) -
     squared = _squared_correlation(kept)
     discrete, continuous = _gaps(accuracy, chance), _gaps(squared, np.zeros(len(kept.names)))
     values = {"discrete": float(discrete.mean()), "continuous": float(continuous.mean())}
-    values |= dict(zip(kept.names, discrete.tolist(), strict=True))
+    values = with_factors(values, dict(zip(kept.names, discrete.tolist(), strict=True)))
     settings = {"train": len(train.latents), "test": len(test.latents)}
     matrix = latents_by_factors(samples.spread(accuracy), samples.names)
     return Score("SAP", values["discrete"], values, settings, matrix, "accuracy of one latent")
@@ -47,8 +54,7 @@ def sap(encode, data=None, seed: int = 0, *, num_samples: int = 10_000, num_test
     Locatello et al., 2019, Appendix C. Chapter 04.
     """
     samples = draw_samples(encode, data, num_samples, seed, num_test)
-    score = from_samples(samples.latents, samples.factors, num_test=num_test, names=samples.names)
-    return score.with_settings(seed=seed)
+    return _measure(as_samples(*samples), num_test).with_settings(seed=seed)
 
 
 def _accuracy_matrix(train: Samples, test: Samples) -> tuple[np.ndarray, np.ndarray]:
@@ -68,7 +74,8 @@ def _accuracy_matrix(train: Samples, test: Samples) -> tuple[np.ndarray, np.ndar
 
 
 def _squared_correlation(samples: Samples) -> np.ndarray:
-    latents, factors = (values - values.mean(0) for values in (samples.latents, samples.factors))
+    offsets = samples.factors.astype(np.uint64) - samples.factors.min(0).astype(np.uint64)  # exact, however large
+    latents, factors = (values - values.mean(0) for values in (samples.latents, offsets.astype(np.float64)))
     latents, factors = (values / np.sqrt((values**2).sum(0)) for values in (unit(latents), factors))
     return np.einsum("nd,nf->df", latents, factors) ** 2
 

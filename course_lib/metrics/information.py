@@ -28,7 +28,8 @@ def mutual_information_of(first: np.ndarray, second: np.ndarray) -> float:
     The plug-in estimate: at independence its expectation is about (k − 1)(l − 1) / (2n) nats above 0, for k and l
     different values.
     """
-    joint = first * (second.max() + 1 - second.min()) + second - second.min()
+    first, second = (np.unique(values, return_inverse=True)[1] for values in (first, second))  # no product overflows
+    joint = first * (second.max() + 1) + second
     return max(entropy(first) + entropy(second) - entropy(joint), 0.0)
 
 
@@ -44,6 +45,6 @@ def smallest_sample(factors: np.ndarray, bins: int = BINS, share: float = 0.05) 
     sizes = [
         (bins - 1) * (len(np.unique(factor)) - 1) / (2 * share * entropy(factor))
         for factor in factors.T
-        if np.ptp(factor) > 0
+        if (factor != factor[0]).any()
     ]
     return max(sizes, default=0)

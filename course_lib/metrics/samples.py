@@ -30,20 +30,35 @@ class Samples(NamedTuple):
     @property
     def varying(self) -> np.ndarray:
         """bool (F,): which factors vary. There is nothing to encode in a constant one, and scores leave it out."""
-        return np.ptp(self.factors, axis=0) > 0
+        return (self.factors != self.factors[:1]).any(0)  # a range would overflow for the largest integers
 
     def kept(self) -> "Samples":
         """The latents and the factors that vary, and nothing else."""
         names = tuple(name for name, varies in zip(self.names, self.varying, strict=True) if varies)
         return Samples(self.latents[:, self.live], self.factors[:, self.varying], names)
 
+    def shuffled(self, num_test: int | None, seed: int) -> "Samples":
+        """The points in a random order, so that the last ones are no others than the first; see `split`.
+
+        Whoever lists a grid row by row would else be tested on values of the first factor that nobody has learnt. Warns
+        of a factor that has such values all the same.
+        """
+        order = torch.randperm(len(self.latents), generator=generator(seed)).numpy()
+        mixed = Samples(self.latents[order], self.factors[order], self.names)
+        train, test = mixed.split(num_test)
+        for name, learnt, tested in zip(self.names, train.factors.T, test.factors.T, strict=True):
+            if len(np.setdiff1d(tested, learnt)):
+                warn(f"factors: {name} has values among the test points that nothing was learnt of; add points.")
+        return mixed
+
     def split(self, num_test: int | None) -> tuple["Samples", "Samples"]:
         """The first points, to learn from, and the last `num_test` points, to test on (None: a third of all)."""
-        (num_test,) = check_integers(1, num_test=len(self.latents) // 3 if num_test is None else num_test)
-        if num_test >= len(self.latents):
-            raise ValueError(
-                f"num_test: got {num_test} of {len(self.latents)} points; some must be left to learn from."
-            )
+        n = len(self.latents)
+        if num_test is None and n < 3:
+            raise ValueError(f"latents: got {n} points; to learn from some and test on others, 3 are needed.")
+        (num_test,) = check_integers(1, num_test=n // 3 if num_test is None else num_test)
+        if num_test >= n:
+            raise ValueError(f"num_test: got {num_test} of {n} points; some must be left to learn from.")
         parts = (slice(None, -num_test), slice(-num_test, None))
         return tuple(Samples(self.latents[part], self.factors[part], self.names) for part in parts)
 
@@ -74,13 +89,17 @@ def draw_samples(encode, data, n: int, seed: int, num_test: int = 0) -> Samples:
 
 
 def as_samples(latents, factors, names=None) -> Samples:
-    """Arrays (n, D) and integer (n, F) after checking them; factors without names are called "factor 0", …"""
+    """Latents (n, D) and integer factors (n, F), arrays, tensors or data frames, after checking them.
+
+    Factors without names have those of a data frame's columns, or are called "factor 0", …
+    """
+    names = getattr(factors, "columns", None) if names is None else names
     latents = settle(finite_latents(latents, None, "latents")).numpy()
     factors = integer_tensor(factors, "factors").cpu().numpy()
     if factors.ndim != 2 or len(factors) != len(latents) or factors.shape[1] == 0:
         raise ValueError(f"factors: got shape {factors.shape}; for latents {latents.shape}, ({len(latents)}, F) fits.")
-    names = tuple(names or (f"factor {place}" for place in range(factors.shape[1])))
-    if len(set(names)) != factors.shape[1]:
+    names = tuple(map(str, (f"factor {place}" for place in range(factors.shape[1])) if names is None else names))
+    if not len(set(names)) == len(names) == factors.shape[1]:
         raise ValueError(f"names: got {names}; {factors.shape[1]} factors need as many different names.")
     samples = Samples(latents, factors, names)
     require_variation(samples.varying)
@@ -93,19 +112,26 @@ def require_variation(varying) -> None:
         raise ValueError("factors: got constant ones only; at least one factor must take two values.")
 
 
-def warn_if_few(n: int, smallest: float, score: str, argument: str = "num_samples") -> None:
+def warn_if_few(n: int, smallest: float, score: str) -> None:
     """Warn when a score rests on fewer samples than it needs to mean anything."""
     smallest = int(np.ceil(smallest))
     if n < smallest:
-        warnings.warn(
-            f"{argument}: {n:,} is too few for the {score} score to mean much; use at least {smallest:,}.",
-            UserWarning,
-            stacklevel=_depth(),
-        )
+        warn(f"{n:,} samples are too few for the {score} score to mean much; use at least {smallest:,}.")
+
+
+def warn_if_single(factors, score: str) -> None:
+    """Warn when a score that asks which of the varying `factors` was fixed has only one to name."""
+    if len(factors) == 1:
+        warn(f"Only one factor varies: whatever the latents, the {score} score has nothing to tell apart.")
+
+
+def warn(message: str) -> None:
+    """A UserWarning that points to the line that called this package."""
+    warnings.warn(message, UserWarning, stacklevel=_depth())
 
 
 def _depth() -> int:
-    """The `stacklevel` at which a warning of `warn_if_few` points to the line that called this package."""
+    """The `stacklevel`, for `warn`, of the first caller outside of this package."""
     depth, frame = 1, sys._getframe(2)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         depth, frame = depth + 1, frame.f_back

@@ -72,6 +72,19 @@ def with_twin(from_samples: Callable[..., Score]) -> Callable:
     return attach
 
 
+def with_factors(own: dict[str, float], per_factor: dict[str, float]) -> dict[str, float]:
+    """The score's own values, and then those of the factors, of which none may take the name of another value.
+
+    A factor that is called like one, "global" for instance, has "global (factor)".
+    """
+    values = dict(own)
+    for name, value in per_factor.items():
+        while name in values:
+            name += " (factor)"
+        values[name] = value
+    return values
+
+
 def latents_by_factors(values: np.ndarray, factor_names, row_names=None) -> pandas.DataFrame:
     """Values (D, F) as a table with one row per latent, z0 … , and one column per factor."""
     rows = pandas.Index(row_names or [f"z{place}" for place in range(len(values))], name="latent")

@@ -10,7 +10,7 @@ from course_lib.arguments import check_integers
 from course_lib.metrics.encodings import Encodings, as_table, rounding
 from course_lib.metrics.samples import generator, require_variation, warn_if_few
 from course_lib.metrics.scale import powers
-from course_lib.metrics.score import Score, geometric_mean
+from course_lib.metrics.score import Score, geometric_mean, with_factors
 from course_lib.sampling import traversals
 
 SMALLEST = 100  # traversals: their mean is then known to .05 at worst
@@ -42,7 +42,8 @@ def ratio_score(name: str, directions: Directions, encode, data, seed: int, num_
         ratios[factor] = float(np.concatenate([_ratios(part, directions) for part in _chunks(table, index)]).mean())
     headline = geometric_mean(ratios.values())
     matrix = pandas.DataFrame([ratios], index=["ratio"]).rename_axis("factor", axis=1)
-    return Score(name, headline, {"factors": headline, **ratios}, {"traversals": num_samples, "seed": seed}, matrix, "")
+    settings = {"traversals": num_samples, "seed": seed}
+    return Score(name, headline, with_factors({"factors": headline}, ratios), settings, matrix, "")
 
 
 def _ratios(points: torch.Tensor, directions: Directions) -> np.ndarray:

@@ -17,7 +17,7 @@ def test_too_few_samples_warn_and_enough_do_not(tables, tiny_grid, factors_of, n
     if name in {"dci", "downstream_trees"}:  # they take long where there are many values
         table = metrics.Encodings.from_table(factors_of(tiny_grid(3, 3)), tiny_grid(3, 3))
     options = {"num_few": 20} if "downstream" in name else {}
-    with pytest.warns(UserWarning, match=r"num_samples: 40 is too few for the .* use at least [\d,]+") as caught:
+    with pytest.warns(UserWarning, match=r"^40 samples are too few for the .* use at least [\d,]+") as caught:
         score(table, num_samples=40, **options)
     message = str(caught[0].message)
     smallest = int(re.search(r"at least ([\d,]+)", message)[1].replace(",", ""))

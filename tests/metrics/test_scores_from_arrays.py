@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import torch
 from scipy.linalg import sqrtm
 from scipy.stats import entropy, pearsonr
 from sklearn.ensemble import GradientBoostingClassifier
@@ -26,6 +27,12 @@ def arrays():
     return factors @ mixing.T + 0.3 * draws.normal(size=(N, 4)), factors
 
 
+def shuffled(arrays, seed=0):
+    """The arrays in the order in which a score that learns takes their rows: it is tested on the last ones."""
+    order = torch.randperm(len(arrays[0]), generator=torch.Generator().manual_seed(seed)).numpy()
+    return [array[order] for array in arrays]
+
+
 def information(latents, factors):
     codes = [np.digitize(latent, np.histogram_bin_edges(latent, 20)[1:-1]) for latent in latents.T]
     return np.array([[mutual_info_score(code, factor) for factor in factors.T] for code in codes])
@@ -44,8 +51,6 @@ def test_mig(arrays):
 
 def test_the_encoding_form_is_the_twin_on_what_it_draws(tables):
     """Both forms give the same number when the twin gets the points that the seed draws."""
-    import torch
-
     table = tables["rotated"]
     index = torch.randint(4096, (10_000,), generator=torch.Generator().manual_seed(4))
     latents, factors = table(index), table.space.factors(index)
@@ -54,7 +59,7 @@ def test_the_encoding_form_is_the_twin_on_what_it_draws(tables):
 
 
 def test_modularity_and_explicitness(arrays):
-    latents, factors = arrays
+    latents, factors = shuffled(arrays)
     matrix = information(latents[:-TEST], factors[:-TEST])
     template = np.zeros_like(matrix)
     template[np.arange(4), matrix.argmax(1)] = matrix.max(1)
@@ -71,7 +76,7 @@ def test_modularity_and_explicitness(arrays):
                 ]
             )
         )
-    values = metrics.modularity.from_samples(latents, factors, num_test=TEST).values
+    values = metrics.modularity.from_samples(*arrays, num_test=TEST).values
     assert values["modularity"] == pytest.approx((1 - deviation).mean())
     close = dict(abs=2e-4)  # the solver stops where it is near enough, and that depends on where zero lies
     assert values["auc"] == pytest.approx(np.mean(areas), **close) and values["explicitness"] == 2 * values["auc"] - 1
@@ -90,7 +95,7 @@ def test_modularity_alone_is_the_same_number(arrays, tables):
 
 
 def test_sap(arrays):
-    latents, factors = arrays
+    latents, factors = shuffled(arrays)
     accuracy = np.empty((4, 3))
     for j in range(4):
         for k in range(3):
@@ -98,7 +103,7 @@ def test_sap(arrays):
             model.fit(latents[:-TEST, [j]], factors[:-TEST, k])
             accuracy[j, k] = model.score(latents[-TEST:, [j]], factors[-TEST:, k])
     ordered = np.sort(accuracy, axis=0)
-    score = metrics.sap.from_samples(latents, factors, num_test=TEST)
+    score = metrics.sap.from_samples(*arrays, num_test=TEST)
     np.testing.assert_allclose(score.matrix, accuracy, atol=2e-3)
     assert float(score) == pytest.approx((ordered[-1] - ordered[-2]).mean(), abs=3e-3)
     squared = np.sort([[pearsonr(latent, factor)[0] ** 2 for factor in factors.T] for latent in latents.T], axis=0)
@@ -150,11 +155,12 @@ def test_irs_of_a_latent_that_no_factor_explains_is_0():
 
 
 def test_dci(arrays):
-    latents, factors = arrays[0][:900], arrays[1][:900]
+    given = [array[:900] for array in arrays]
+    latents, factors = shuffled(given, seed=7)
     models = [GradientBoostingClassifier(random_state=7).fit(latents[:600], factor[:600]) for factor in factors.T]
-    importance = np.stack([model.feature_importances_ for model in models], 1)
+    importance = np.stack([model.feature_importances_ for model in models], 1).clip(min=0)  # some round to −1e-16
     rows, columns = importance.sum(1) / importance.sum(), importance.sum(0) / importance.sum()
-    score = metrics.dci.from_samples(latents, factors, seed=7, levels=None, jobs=1)
+    score = metrics.dci.from_samples(*given, seed=7, levels=None, jobs=1)
     np.testing.assert_allclose(score.matrix, importance, atol=2e-3)
     assert score.values["disentanglement"] == pytest.approx(rows @ (1 - entropy(importance, base=3, axis=1)), abs=2e-3)
     assert score.values["completeness"] == pytest.approx(columns @ (1 - entropy(importance, base=4, axis=0)), abs=2e-3)
@@ -165,10 +171,11 @@ def test_dci(arrays):
 
 
 def test_downstream_logistic(arrays):
-    latents, factors = scale(arrays[0][:-TEST]), arrays[1][:-TEST]
-    test = (arrays[0][-TEST:] - arrays[0][:-TEST].mean(0)) / arrays[0][:-TEST].std(0)
+    points, values = shuffled(arrays)
+    latents, factors = scale(points[:-TEST]), values[:-TEST]
+    test = (points[-TEST:] - points[:-TEST].mean(0)) / points[:-TEST].std(0)
     accuracy = [
-        LogisticRegression().fit(latents, f).score(test, t) for f, t in zip(factors.T, arrays[1][-TEST:].T, strict=True)
+        LogisticRegression().fit(latents, f).score(test, t) for f, t in zip(factors.T, values[-TEST:].T, strict=True)
     ]
     score = metrics.downstream_logistic.from_samples(*arrays, num_test=TEST)
     assert float(score) == pytest.approx(np.mean(accuracy), abs=2e-3)
@@ -177,9 +184,10 @@ def test_downstream_logistic(arrays):
 
 
 def test_downstream_trees(arrays):
-    latents, factors = arrays[0][:900], arrays[1][:900]
-    score = metrics.downstream_trees.from_samples(latents, factors, num_test=300, levels=None)
-    dci = metrics.dci.from_samples(latents, factors, num_test=300, levels=None)
+    given = [array[:900] for array in arrays]
+    latents, factors = shuffled(given)
+    score = metrics.downstream_trees.from_samples(*given, num_test=300, levels=None)
+    dci = metrics.dci.from_samples(*given, num_test=300, levels=None)
     assert float(score) == dci.values["informativeness"]  # the same trees on the same points
     few = [
         GradientBoostingClassifier(random_state=0).fit(latents[:100], factor[:100]).score(latents[600:], factor[600:])

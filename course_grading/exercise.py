@@ -196,7 +196,7 @@ class Function(Exercise):
             cotangent = None  # an output of integers, for which none could be drawn, has no gradients
             if any(_differentiated(argument) for argument in arguments):
                 cotangent = torch.randn(expected.value.shape, generator=generator, dtype=expected.value.dtype)
-            expected = invoke(self.reference, _fresh(arguments), cotangent)
+                expected = invoke(self.reference, _fresh(arguments), cotangent)
             tried.append(_Trial(arguments, cotangent, answer.call(arguments, cotangent, seed)))
             found = self._fault(tried[-1].got, expected, arguments)
             if found is not None or len(tried) == 1:

@@ -3,6 +3,8 @@
 That the faults make the rows of 16.3's table, and the factors of 16.6 what they are called, is tested.
 """
 
+import math
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -10,7 +12,6 @@ from torch.nn.functional import avg_pool2d, conv1d, pad
 
 from course_grading.answers import tensor, words
 from course_grading.exercise import Function, Plain, either
-from course_lib.distances import correlations
 from course_lib.losses.blur import blur
 
 # 16.1 -----------------------------------------------------------------------------------------------------------------
@@ -19,26 +20,24 @@ from course_lib.losses.blur import blur
 def images_and_radii(generator: torch.Generator) -> list[list]:
     """Images with a radius each, the first to be differentiated; windows larger than the image, and of one pixel; the
     task's example, and images with many black pixels."""
-    cases = []
-    for shape, radius in (
-        ((2, 3, 6, 9), 1),
-        ((1, 1, 5, 5), 2),
-        ((3, 2, 4, 7), 5),
-        ((2, 1, 4, 4), 0),
-        ((1, 2, 8, 6), 3),
-    ):
-        cases.append([torch.rand(shape, generator=generator) + 0.5, radius])
+    sizes = ((2, 3, 6, 9), 1), ((1, 1, 5, 5), 2), ((3, 2, 4, 7), 5), ((2, 1, 4, 4), 0), ((1, 2, 8, 6), 3)
+    cases = [[torch.rand(shape, generator=generator) + 0.5, radius] for shape, radius in sizes]
     cases[0][0].requires_grad_()
     black = torch.rand(2, 1, 7, 8, generator=generator) * (torch.rand(2, 1, 7, 8, generator=generator) > 0.6)
     return [*cases, [torch.tensor([[[[0.0, 6.0, 3.0]]]]), 1], [black, 1]]
 
 
 def local_mean(images: Tensor, radius: int) -> Tensor:
-    return _pooled(images.double(), radius, inside=True).float()
+    return _along_columns(_along_rows(images.double(), radius), radius).float()
 
 
-def _pooled(images: Tensor, radius: int, inside: bool = False) -> Tensor:
-    return avg_pool2d(images, 2 * radius + 1, stride=1, padding=radius, count_include_pad=not inside)
+def _along_rows(images: Tensor, radius: int) -> Tensor:
+    """The mean of what of a window one pixel high lies inside."""
+    return avg_pool2d(images, (1, 2 * radius + 1), 1, (0, radius), count_include_pad=False)
+
+
+def _along_columns(images: Tensor, radius: int) -> Tensor:
+    return _along_rows(images.mT, radius).mT
 
 
 def _outside(images: Tensor, radius: int, mode: str) -> Tensor:
@@ -73,52 +72,60 @@ def _shifted_sum(images: Tensor, before: int, after: int) -> Tensor:
 
 
 MEAN_MISTAKES = {
-    (
-        "zeros were averaged in at the edge, which makes it darker: divide by the number of pixels that the window "
-        "has inside the image, not by (2·radius + 1)²."
-    ): _pooled,
-    ("the edge was repeated outside: average over the pixels inside the image only."): lambda images, radius: _outside(
-        images, radius, "replicate"
-    ),
-    ("the image was mirrored outside: average over the pixels inside the image only."): lambda images, radius: _outside(
-        images, radius, "reflect"
-    ),
-    (
-        "the window comes round from the other side (a Fourier transform without a margin does that, and torch.roll):"
-        " average over the pixels inside the image only."
-    ): lambda images, radius: _outside(images, radius, "circular"),
-    (
-        "the window is one pixel short: from −radius to +radius, both included, is 2·radius + 1. (A slice a:b leaves "
-        "b out.)"
-    ): _one_short,
-    ("these are sums: divide by the number of pixels in the window."): lambda images, radius: _shifted_sum(
-        images, radius, radius
-    ),
-    (
-        "divided by the number of pixels that are not 0: a black pixel of the image counts as any other, and only "
-        "what lies outside does not."
-    ): lambda images, radius: (
-        _shifted_sum(images, radius, radius) / _shifted_sum((images != 0).float(), radius, radius).clamp(min=1)
-    ),
-    (
-        "only averaged along the rows: the window is square, and along the columns it does the same."
-    ): lambda images, radius: avg_pool2d(images, (1, 2 * radius + 1), 1, (0, radius), count_include_pad=False),
-    (
-        "only averaged along the columns: the window is square, and along the rows it does the same."
-    ): lambda images, radius: avg_pool2d(images, (2 * radius + 1, 1), 1, (radius, 0), count_include_pad=False),
-    ("averaged over the channels too: each channel is blurred by itself."): lambda images, radius: (
-        local_mean(images, radius).mean(1, keepdim=True).expand_as(images)
-    ),
-    ("averaged twice: that is a window with a triangle's weights, twice as wide."): lambda images, radius: local_mean(
-        local_mean(images, radius), radius
-    ),
-    (
-        "the windows are twice as wide as they should be: a radius reaches that far to each side."
-    ): lambda images, radius: local_mean(images, 2 * radius),
-    (
-        "the gradient for images is missing: a loss is trained through its blur. Leave out detach, .data and numpy."
-    ): lambda images, radius: local_mean(images.detach(), radius).requires_grad_(images.requires_grad) * 1,
-}
+    "zeros were averaged in at the edge, which makes it darker: divide by the number of pixels that the window has "
+    "inside the image, not by (2·radius + 1)².":
+        lambda images, radius: avg_pool2d(images, 2 * radius + 1, stride=1, padding=radius),
+    "the edge was repeated outside: average over the pixels inside the image only.":
+        lambda images, radius: _outside(images, radius, "replicate"),
+    "the image was mirrored outside: average over the pixels inside the image only.":
+        lambda images, radius: _outside(images, radius, "reflect"),
+    "the window comes round from the other side (a Fourier transform without a margin does that, and torch.roll): "
+    "average over the pixels inside the image only.":
+        lambda images, radius: _outside(images, radius, "circular"),
+    "the window is one pixel short: from −radius to +radius, both included, is 2·radius + 1. (A slice a:b leaves b "
+    "out.)":
+        _one_short,
+    "these are sums: divide by the number of pixels in the window.":
+        lambda images, radius: _shifted_sum(images, radius, radius),
+    "divided by the number of pixels that are not 0: a black pixel of the image counts as any other, and only what "
+    "lies outside does not.":
+        lambda images, radius: (
+            _shifted_sum(images, radius, radius) / _shifted_sum((images != 0).float(), radius, radius).clamp(min=1)
+        ),
+    "only averaged along the rows: the window is square, and along the columns it does the same.": _along_rows,
+    "only averaged along the columns: the window is square, and along the rows it does the same.": _along_columns,
+    "averaged over the channels too: each channel is blurred by itself.":
+        lambda images, radius: local_mean(images, radius).mean(1, keepdim=True).expand_as(images),
+    "averaged twice: that is a window with a triangle's weights, twice as wide.":
+        lambda images, radius: local_mean(local_mean(images, radius), radius),
+    "the windows are twice as wide as they should be: a radius reaches that far to each side.":
+        lambda images, radius: local_mean(images, 2 * radius),
+    "the gradient for images is missing: a loss is trained through its blur. Leave out detach, .data and numpy.":
+        lambda images, radius: local_mean(images.detach(), radius).requires_grad_(images.requires_grad) * 1,
+}  # fmt: skip
+
+
+def _mean_by_matrices(images, radius):
+    """Along the columns and along the rows, each by a matrix of weights."""
+    for _ in range(2):
+        place = torch.arange(images.shape[3])
+        window = ((place - place.unsqueeze(1)).abs() <= radius).float()
+        images = (images @ (window / window.sum(0))).mT
+    return images
+
+
+def _mean_by_slices(images, radius):
+    for axis in (2, 3):
+        size = images.shape[axis]
+        windows = [(max(place - radius, 0), min(place + radius + 1, size)) for place in range(size)]
+        images = torch.stack([images.narrow(axis, low, high - low).mean(axis) for low, high in windows], axis)
+    return images
+
+
+def _mean_by_the_library(images, radius):
+    kernel = torch.ones(2 * radius + 1)
+    return blur(images, kernel) / blur(torch.ones_like(images), kernel)
+
 
 # 16.2 -----------------------------------------------------------------------------------------------------------------
 
@@ -136,29 +143,26 @@ def places_and_sides(generator: torch.Generator) -> list[list]:
 
 def smallest_radius(places: Tensor, side: int) -> Tensor:
     """By trying every radius, with distances in whole numbers."""
-    return torch.tensor([next(r for r in range(1_000) if _grows(row, side, r)) for row in places.tolist()])
+    return torch.tensor([_smallest_radius(row, side) for row in places])
 
 
-def _grows(places: list[int], side: int, radius: int) -> bool:
-    distance = _distances(side, 2 * radius + 1, max(places) - min(places))
-    for anchor in places:
-        shifts = sorted({abs(place - anchor) for place in places})
-        if any(distance[near] >= distance[far] for near, far in zip(shifts, shifts[1:], strict=False)):
-            return False
-    return True
+def _smallest_radius(places: Tensor, side: int) -> int:
+    shifts = [(places - anchor).abs().unique() for anchor in places]  # from each place, in order
+    near, far = torch.cat([shift[:-1] for shift in shifts]), torch.cat([shift[1:] for shift in shifts])
+    curves = (_distances(side, 2 * radius + 1, int(far.max())) for radius in range(1_000))
+    return next(radius for radius, distance in enumerate(curves) if (distance[near] < distance[far]).all())
 
 
-def _distances(side: int, width: int, farthest: int) -> list[int]:
+def _distances(side: int, width: int, farthest: int) -> Tensor:
     """The squared distance of a bar and itself, for every shift; the box has weights of 1 here."""
-    blurred = np.convolve(np.ones(side, dtype=np.int64), np.ones(width, dtype=np.int64))
-    overlap = np.correlate(blurred, blurred, "full")[len(blurred) - 1 :]
-    overlap = np.pad(overlap, (0, farthest + 1))
-    return (2 * (overlap[0] - overlap)).tolist()
+    bar, box = (size - np.abs(np.arange(1 - size, size)) for size in (side, width))  # each with itself: triangles
+    overlap = np.convolve(bar, box)[side + width - 2 :]
+    return torch.from_numpy(2 * (overlap[0] - np.pad(overlap, (0, farthest + 1))))
 
 
 def _radius(farthest, side):
     """The closed form: 2·radius + side at least one more than the farthest shift that must lie on the slope."""
-    return torch.div(farthest - side + 2, 2, rounding_mode="floor").clamp(min=0)
+    return ((farthest - side + 2) // 2).clamp(min=0)
 
 
 def _needed(places):
@@ -171,47 +175,42 @@ def _span(places):
 
 
 RADIUS_MISTAKES = {
-    (
-        "wide enough, but not the smallest: the farthest place may lie just where the curve becomes flat, as long as "
-        "the second farthest lies before that."
-    ): lambda places, side: _radius(_span(places), side),
-    (
-        "right for distances from the first place. From the last one the shifts are others, and the second farthest "
-        "may be farther."
-    ): lambda places, side: _radius(places[:, -2] - places[:, 0], side),
-    (
-        "with this radius each bar's blur meets its neighbours'. All that are farther than that are at one distance."
-    ): lambda places, side: _radius(places.diff(dim=1).amax(1), side),
-    (
-        "the bar's own width was left out: A is the box's triangle smoothed with the bar's, and reaches side − 1 "
-        "pixels further than the box alone."
-    ): lambda places, side: torch.div(_needed(places) + 1, 2, rounding_mode="floor"),
-    (
-        "sometimes one too small: two places are then at the same distance. A(k) is 0 from k = w + side − 1 on, so "
-        "the second farthest shift must be smaller than that; and round up."
-    ): lambda places, side: torch.div(_needed(places) - side + 1, 2, rounding_mode="floor").clamp(min=0),
-    ("this is the width of the window, 2·radius + 1: the radius is wanted."): lambda places, side: (
-        2 * _radius(_needed(places), side) + 1
-    ),
-    (
-        "this is a width, which may come out even: the radius is wanted, and a window is 2·radius + 1 pixels wide."
-    ): lambda places, side: (_needed(places) - side + 2).clamp(min=1),
-    ("this is a width of the window, and not the smallest either: the radius is wanted."): lambda places, side: (
-        2 * _radius(_span(places), side) + 1
-    ),
-    (
-        "a radius below 0 came out, for bars that overlap by themselves: no blur at all is radius 0."
-    ): lambda places, side: torch.div(_needed(places) - side + 2, 2, rounding_mode="floor"),
-    ("the places need not be equally far apart: use them all, not the first step."): lambda places, side: _radius(
-        (places.shape[1] - 2) * (places[:, 1] - places[:, 0]), side
-    ),
-    (
-        "wide enough, but not the smallest: that is the width for a lit pixel, and for the farthest shift."
-    ): lambda places, side: _radius(_span(places), 1),
-    ("got torch.float64, and the right numbers: whole numbers are wanted, torch.int64."): lambda places, side: (
-        smallest_radius(places, side).double()
-    ),
-}
+    "wide enough, but not the smallest: the farthest place may lie just where the curve becomes flat, as long as the "
+    "second farthest lies before that.":
+        lambda places, side: _radius(_span(places), side),
+    "right for distances from the first place. From the last one the shifts are others, and the second farthest may "
+    "be farther.":
+        lambda places, side: _radius(places[:, -2] - places[:, 0], side),
+    "with this radius each bar's blur meets its neighbours'. All that are farther than that are at one distance.":
+        lambda places, side: _radius(places.diff(dim=1).amax(1), side),
+    "the bar's own width was left out: A is the box's triangle smoothed with the bar's, and reaches side − 1 pixels "
+    "further than the box alone.":
+        lambda places, side: (_needed(places) + 1) // 2,
+    "sometimes one too small: two places are then at the same distance. A(k) is 0 from k = w + side − 1 on, so the "
+    "second farthest shift must be smaller than that; and round up.":
+        lambda places, side: ((_needed(places) - side + 1) // 2).clamp(min=0),
+    "this is the width of the window, 2·radius + 1: the radius is wanted.":
+        lambda places, side: 2 * _radius(_needed(places), side) + 1,
+    "this is a width, which may come out even: the radius is wanted, and a window is 2·radius + 1 pixels wide.":
+        lambda places, side: (_needed(places) - side + 2).clamp(min=1),
+    "this is a width of the window, and not the smallest either: the radius is wanted.":
+        lambda places, side: 2 * _radius(_span(places), side) + 1,
+    "a radius below 0 came out, for bars that overlap by themselves: no blur at all is radius 0.":
+        lambda places, side: (_needed(places) - side + 2) // 2,
+    "the places need not be equally far apart: use them all, not the first step.":
+        lambda places, side: _radius((places.shape[1] - 2) * (places[:, 1] - places[:, 0]), side),
+    "wide enough, but not the smallest: that is the width for a lit pixel, and for the farthest shift.":
+        lambda places, side: _radius(_span(places), 1),
+    "got torch.float64, and the right numbers: whole numbers are wanted, torch.int64.":
+        lambda places, side: smallest_radius(places, side).double(),
+}  # fmt: skip
+
+RADIUS_RIGHT = (
+    lambda places, side: _radius(_needed(places), side),
+    # from every place, the second of the farthest
+    lambda p, side: _radius((p.unsqueeze(2) - p.unsqueeze(1)).abs().topk(2).values[..., 1].amax(1), side),
+    lambda places, side: torch.tensor([max(math.ceil((k + 1 - side) / 2), 0) for k in _needed(places).tolist()]),
+)
 
 # 16.3 -----------------------------------------------------------------------------------------------------------------
 
@@ -249,11 +248,9 @@ def pattern_fault(pattern) -> str | None:
     pattern = tensor(pattern, (SIDE, SIDE)).double()
     if pattern.abs().max() > 1 + 1e-6:
         return f"the value {_largest(pattern):.4g} is outside of −1 to 1, which two images of pixels on [0, 1] allow."
-    if pattern.square().mean() < FAINTEST:
-        return (
-            f"the sharp term hardly sees it: its mean square is {pattern.square().mean():.3g}, expected is "
-            f"at least {FAINTEST}."
-        )
+    seen = pattern.square().mean().item()
+    if not seen >= FAINTEST:
+        return f"the sharp term hardly sees it: its mean square is {seen:.3g}, expected is at least {FAINTEST}."
     windows = avg_pool2d(pattern[None, None], 2 * RADIUS + 1, 1, RADIUS)[0, 0]  # zeros outside count
     if windows.abs().max() < BLIND:
         return None
@@ -291,7 +288,15 @@ PATTERN_MISTAKES = {
     "outside of −1 to 1": 2 * PATTERN,
     "expected a tensor of shape (8, 8)": either(PATTERN[0], PATTERN[None]),
     "got a list": PATTERN.tolist(),
-}
+}  # fmt: skip
+
+
+def _null_pattern(seed: int) -> Tensor:
+    """Rows that are multiples of 1, −1, 0, …, plus columns that are."""
+    rows, columns = torch.rand(2, SIDE, generator=torch.Generator().manual_seed(seed)) + 0.5
+    pattern = torch.outer(rows, PATTERN[0]) + torch.outer(PATTERN[0], columns)
+    return pattern / pattern.abs().max()
+
 
 # 16.5 -----------------------------------------------------------------------------------------------------------------
 
@@ -356,7 +361,7 @@ RULER_MISTAKES = {
     "all weights are 0": torch.zeros(31),
     "expected a tensor of shape (31,)": torch.ones(15) / 15,
     "got a list": [1 / 16] * 31,
-}
+}  # fmt: skip
 
 # 16.6 -----------------------------------------------------------------------------------------------------------------
 
@@ -367,9 +372,8 @@ FACTOR_WORDS = ("in order", "no order", "nearly blind")
 FACTOR_MISTAKES = {
     "rook: that is XYSquares. The sharp term has no order here, and the blurred one is made for it.": "no order",
     "rook: a square is 64 wrong pixels side by side, which is what a wide blur sees best.": "nearly blind",
-    (
-        "dimmer: the difference of two brightnesses is one square, as strong as they are apart, sharp or blurred."
-    ): "no order",
+    "dimmer: the difference of two brightnesses is one square, as strong as they are apart, sharp or blurred.":
+        "no order",
     "dimmer: the whole square changes, and all its pixels in the same direction.": "nearly blind",
     "grating: how many of the 63 pixels in one row of a window are white, wherever the grating begins?": "in order",
     "grating: is there anything left to be put in order? 63 is seven times nine.": "no order",
@@ -377,83 +381,19 @@ FACTOR_MISTAKES = {
     "lamp: in two of the channels a whole square comes or goes.": "nearly blind",
     "lottery: the images are the rook's, but distances follow the places, and the numbers do not.": "in order",
     "lottery: the images are the rook's, and so are the distances. Only the numbers differ.": "nearly blind",
-}
-
-
-def factor_images() -> dict[str, Tensor]:
-    """The five factors as the task describes them: name → float64 (values, channels, 64, 64)."""
-    line = torch.arange(64)
-    square = torch.zeros(1, 64, 64, dtype=torch.float64)
-    square[:, 28:36, 28:36] = 1
-    rook = torch.stack([square.roll(8 * value - 28, 2) for value in range(8)])
-    dimmer = torch.stack([(0.3 + 0.1 * value) * square for value in range(8)])
-    stripes = [((line.unsqueeze(1) + line + value) % 9 < 4).double().unsqueeze(0) for value in range(9)]
-    lamp = torch.zeros(3, 3, 64, 64, dtype=torch.float64)
-    lamp[torch.arange(3), torch.arange(3)] = square
-    return {
-        "rook": rook, "dimmer": dimmer, "grating": torch.stack(stripes), "lamp": lamp,
-        "lottery": rook[[3, 6, 0, 4, 7, 1, 5, 2]],
-    }  # fmt: skip
-
-
-def blurred_share(images: Tensor) -> float:
-    """The blurred term, weighted, as a multiple of the sharp one, over all pairs; radius 31."""
-    sharp, soft = (pairs.mean().item() for pairs in _terms(images))
-    return soft / sharp
-
-
-def blurred_rank(images: Tensor) -> float:
-    """Rank correlation of |i − j| with the blurred term over distinct pairs; 0 where all are equal."""
-    first, second = torch.triu_indices(len(images), len(images), 1)
-    _, soft = _terms(images)
-    return correlations((second - first).double(), (soft / soft.max()).round(decimals=9))[1]
-
-
-def _terms(images: Tensor) -> tuple[Tensor, Tensor]:
-    """Of each distinct pair the sharp and the blurred sum of squares."""
-    first, second = torch.triu_indices(len(images), len(images), 1)
-    difference = images[first] - images[second]
-    soft = 63 * avg_pool2d(difference, 63, 1, 31)
-    return difference.square().sum((1, 2, 3)), soft.square().sum((1, 2, 3))
-
+}  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-def _mean_by_the_library(images, radius):
-    kernel = torch.ones(2 * radius + 1)
-    return blur(images, kernel) / blur(torch.ones_like(images), kernel)
-
-
-def _mean_by_loops(images, radius):
-    """Each pixel's window cut out of the image."""
-    rows = []
-    for y in range(images.shape[2]):
-        for x in range(images.shape[3]):
-            window = images[:, :, max(y - radius, 0) : y + radius + 1, max(x - radius, 0) : x + radius + 1]
-            rows.append(window.mean((2, 3)))
-    return torch.stack(rows, 2).view_as(images)
-
-
-def _null_pattern(seed: int) -> Tensor:
-    """Rows that are multiples of 1, −1, 0, …, plus columns that are."""
-    rows, columns = torch.rand(2, SIDE, generator=torch.Generator().manual_seed(seed)) + 0.5
-    pattern = torch.outer(rows, PATTERN[0]) + torch.outer(PATTERN[0], columns)
-    return pattern / pattern.abs().max()
-
 
 EXERCISES = {
     "16.1": Function(
         reference=local_mean,
         cases=images_and_radii,
         mistakes=MEAN_MISTAKES,
-        also_right=(_mean_by_the_library, _mean_by_loops),
+        also_right=(_mean_by_the_library, _mean_by_matrices, _mean_by_slices),
     ),
     "16.2": Function(
-        reference=smallest_radius,
-        cases=places_and_sides,
-        mistakes=RADIUS_MISTAKES,
-        also_right=(lambda places, side: ((_needed(places) - side + 2) // 2).clamp(min=0),),
+        reference=smallest_radius, cases=places_and_sides, mistakes=RADIUS_MISTAKES, also_right=RADIUS_RIGHT
     ),
     "16.3": words(
         ROWS,

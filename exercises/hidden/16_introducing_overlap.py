@@ -12,14 +12,14 @@ SIZES = "blurs that also hold at the size of the thesis' images"
 
 
 def _large_images(generator: torch.Generator) -> list[list]:
-    """Oblong, in colour, with a window of half the image and one of more than all of it."""
-    images = torch.rand(1, 3, 40, 64, generator=generator)
-    return [[images, 31], [images[:, :1], 70]]
+    """Oblong, in colour, with a window of half the image and one of more than all of it; both to be differentiated."""
+    images = torch.rand(1, 3, 40, 64, generator=generator).requires_grad_()
+    return [[images, 31], [images[:, :1].detach().requires_grad_(), 70]]
 
 
 def _many_places(generator: torch.Generator) -> list[list]:
     """Twenty places in a row, in steps that differ much."""
-    steps = torch.randint(1, 4, (4, 20), generator=generator) ** 3
+    steps = torch.randint(1, 4, (4, 20), generator=generator) ** 2
     return [[steps.cumsum(1), side] for side in (1, 8)]
 
 

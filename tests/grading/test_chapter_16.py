@@ -4,44 +4,22 @@ import re
 
 import pytest
 import torch
+from torch import Tensor
 from torch.fft import irfft2, rfft2
-from torch.nn.functional import conv1d, pad
+from torch.nn.functional import avg_pool2d, conv1d, pad
 
 import notebook_io
-from course_grading import registry
-from course_grading.chapters import blind_and_straight, faulty_distances, radius_for_places
-from course_grading.exercise import LocalAnswer
+from course_grading.checks import ch16_introducing_overlap as ch16
+from course_lib.distances import correlations
 from course_lib.losses.blur import blur, box_kernel
 
-
-def judged(exercise, answer, seed=0):
-    return registry.find(exercise).judge(LocalAnswer(answer), seed)
-
-
-def by_the_library(images, radius):
-    kernel = torch.ones(2 * radius + 1)
-    return blur(images, kernel) / blur(torch.ones_like(images), kernel)
-
-
-def by_loops(images, radius):
-    rows = []
-    for y in range(images.shape[2]):
-        for x in range(images.shape[3]):
-            window = images[:, :, max(y - radius, 0) : y + radius + 1, max(x - radius, 0) : x + radius + 1]
-            rows.append(window.mean((2, 3)))
-    return torch.stack(rows, 2).view_as(images)
-
-
-@pytest.mark.parametrize("right", [by_the_library, by_loops])
-def test_other_local_means(right):
-    for seed in range(5):
-        assert judged("16.1", right, seed).passed
+# 16.1 -----------------------------------------------------------------------------------------------------------------
 
 
 def along_the_wrong_axis(images, radius):
     """Averages over the batch in place of the rows."""
     moved = images.transpose(0, 2)
-    return by_loops(moved, radius).transpose(0, 2)
+    return ch16._mean_by_slices(moved, radius).transpose(0, 2)
 
 
 def rows_counted_twice(images, radius):
@@ -56,7 +34,7 @@ def by_the_count_of_lit_pixels(images, radius):
     return blur(images, kernel) / blur((images > 0).float(), kernel).clamp(min=1)
 
 
-def test_a_black_pixel_counts():
+def test_a_black_pixel_counts(judged):
     """The task's own example tells: [0, 6, 3] would become [6, 4.5, 4.5]."""
     for seed in range(3):
         verdict = judged("16.1", by_the_count_of_lit_pixels, seed)
@@ -64,19 +42,29 @@ def test_a_black_pixel_counts():
 
 
 @pytest.mark.parametrize("wrong", [along_the_wrong_axis, rows_counted_twice])
-def test_other_wrong_means_fail(wrong):
+def test_other_wrong_means_fail(judged, wrong):
     for seed in range(3):
         verdict = judged("16.1", wrong, seed)
         assert not verdict.passed and "on images" in verdict.message
 
 
+@pytest.mark.parametrize("exercise", ["16.1", "16.1h"])
+def test_a_detached_blur_is_wrong(judged, exercise):
+    """In the hidden check, too."""
+    verdict = judged(exercise, lambda images, radius: ch16._mean_by_matrices(images.detach(), radius))
+    assert not verdict.passed and "gradient" in verdict.message
+
+
+# 16.2 -----------------------------------------------------------------------------------------------------------------
+
+
 def test_the_reference_agrees_with_the_closed_form():
     """The brute force in whole numbers, and the formula that the solution derives."""
     for seed in range(10):
-        for places, side in radius_for_places.places_and_sides(torch.Generator().manual_seed(seed)):
-            second = radius_for_places._needed(places)
+        for places, side in ch16.places_and_sides(torch.Generator().manual_seed(seed)):
+            second = ch16._needed(places)
             formula = ((second - side + 2) // 2).clamp(min=0)
-            assert torch.equal(radius_for_places.smallest_radius(places, side), formula)
+            assert torch.equal(ch16.smallest_radius(places, side), formula)
 
 
 def by_trying(places, side):
@@ -103,19 +91,22 @@ def _in_order(row, side, radius):
     return True
 
 
-def test_a_width_is_told_that_it_is_one():
+def test_a_width_is_told_that_it_is_one(judged):
     """In whichever way it was rounded."""
     for width in (
         lambda places, side: 2 * by_trying(places, side) + 1,
-        lambda places, side: (radius_for_places._needed(places) - side + 2).clamp(min=1),
+        lambda places, side: (ch16._needed(places) - side + 2).clamp(min=1),
     ):
         verdict = judged("16.2", width)
         assert not verdict.passed and "the radius is wanted" in verdict.message
 
 
-def test_trying_every_radius_is_right():
+def test_trying_every_radius_is_right(judged):
     for seed in range(3):
         assert judged("16.2", by_trying, seed).passed
+
+
+# 16.3 -----------------------------------------------------------------------------------------------------------------
 
 
 def squares_in_a_row():
@@ -174,11 +165,11 @@ def printed():
 
 def test_the_rows_are_what_the_faults_make(printed):
     assert set(printed) == {"right", *"ABCDE"}
-    for row, fault in {"right": "right", **faulty_distances.ROWS}.items():
+    for row, fault in {"right": "right", **ch16.ROWS}.items():
         error = 0.006 if row in "DE" else 0.06
         assert (printed[row] - from_place_2(fault)).abs().max() < error, row
     for row in "ABCDE":
-        others = [fault for fault in LOSSES if fault != faulty_distances.ROWS[row]]
+        others = [fault for fault in LOSSES if fault != ch16.ROWS[row]]
         assert all((printed[row] - from_place_2(fault)).abs().max() > 10 for fault in others)
 
 
@@ -195,50 +186,81 @@ def test_what_is_said_of_the_faults(printed):
     assert from_place_2("wrapped round")[other].std() < 1e-6
 
 
-def test_each_word_in_each_row_is_told_why_not():
-    for row, right in faulty_distances.ROWS.items():
-        for word in faulty_distances.WORDS:
-            verdict = judged("16.3", {**faulty_distances.ROWS, row: word})
+def test_each_word_in_each_row_is_told_why_not(judged):
+    for row, right in ch16.ROWS.items():
+        for word in ch16.FAULTS:
+            verdict = judged("16.3", {**ch16.ROWS, row: word})
             assert verdict.passed if word == right else verdict.message.startswith(f"{row}: not '{word}', with which ")
 
 
-def random_null_pattern(seed):
-    """Rows that are multiples of 1, −1, 0, …, plus columns that are."""
-    line = blind_and_straight.PATTERN[0]
-    rows, columns = torch.rand(2, 8, generator=torch.Generator().manual_seed(seed)) + 0.5
-    pattern = torch.outer(rows, line) + torch.outer(line, columns)
-    return pattern / pattern.abs().max()
+# 16.4 -----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_other_patterns(seed):
-    assert judged("16.4", random_null_pattern(seed)).passed
-    assert judged("16.4", random_null_pattern(seed).double()).passed
-    assert judged("16.4", blind_and_straight.PATTERN.long()).passed
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_random_patterns_are_told_a_window(seed):
+def test_random_patterns_are_told_a_window(judged, seed):
     verdict = judged("16.4", torch.rand(8, 8, generator=torch.Generator().manual_seed(seed)))
     assert not verdict.passed and "the window around row" in verdict.message
 
 
+# 16.5 -----------------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("first, last", [(0, 15), (-15, 0), (1, 15), (-7, 8), (-8, 7)])
-def test_other_rulers(first, last):
+def test_other_rulers(judged, first, last):
     for scale in (1.0, 1 / 16, 50.0):
-        assert judged("16.5", scale * blind_and_straight._box(first, last)).passed
-    assert judged("16.5", blind_and_straight._box(first, last).long()).passed
+        assert judged("16.5", scale * ch16._box(first, last)).passed
+    assert judged("16.5", ch16._box(first, last).long()).passed
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_random_kernels_are_told_a_pair(seed):
+def test_random_kernels_are_told_a_pair(judged, seed):
     verdict = judged("16.5", torch.rand(31, generator=torch.Generator().manual_seed(seed)))
     assert not verdict.passed and "no ruler: pixels" in verdict.message and "The weights differ" in verdict.message
 
 
+# 16.6 -----------------------------------------------------------------------------------------------------------------
+
+
+def factor_images() -> dict[str, Tensor]:
+    """The five factors as the task describes them: name → float64 (values, channels, 64, 64)."""
+    line = torch.arange(64)
+    square = torch.zeros(1, 64, 64, dtype=torch.float64)
+    square[:, 28:36, 28:36] = 1
+    rook = torch.stack([square.roll(8 * value - 28, 2) for value in range(8)])
+    dimmer = torch.stack([(0.3 + 0.1 * value) * square for value in range(8)])
+    stripes = [((line.unsqueeze(1) + line + value) % 9 < 4).double().unsqueeze(0) for value in range(9)]
+    lamp = torch.zeros(3, 3, 64, 64, dtype=torch.float64)
+    lamp[torch.arange(3), torch.arange(3)] = square
+    return {
+        "rook": rook, "dimmer": dimmer, "grating": torch.stack(stripes), "lamp": lamp,
+        "lottery": rook[[3, 6, 0, 4, 7, 1, 5, 2]],
+    }  # fmt: skip
+
+
+def blurred_share(images: Tensor) -> float:
+    """The blurred term, weighted, as a multiple of the sharp one, over all pairs; radius 31."""
+    sharp, soft = (pairs.mean().item() for pairs in _terms(images))
+    return soft / sharp
+
+
+def blurred_rank(images: Tensor) -> float:
+    """Rank correlation of |i − j| with the blurred term over distinct pairs; 0 where all are equal."""
+    first, second = torch.triu_indices(len(images), len(images), 1)
+    _, soft = _terms(images)
+    return correlations((second - first).double(), (soft / soft.max()).round(decimals=9))[1]
+
+
+def _terms(images: Tensor) -> tuple[Tensor, Tensor]:
+    """Of each distinct pair the sharp and the blurred sum of squares."""
+    first, second = torch.triu_indices(len(images), len(images), 1)
+    difference = images[first] - images[second]
+    soft = 63 * avg_pool2d(difference, 63, 1, 31)
+    return difference.square().sum((1, 2, 3)), soft.square().sum((1, 2, 3))
+
+
 def test_the_five_factors_are_what_they_are_called():
-    for name, images in blind_and_straight.factor_images().items():
-        share, rank = blind_and_straight.blurred_share(images), blind_and_straight.blurred_rank(images)
+    for name, images in factor_images().items():
+        share, rank = blurred_share(images), blurred_rank(images)
         called = "nearly blind" if share < 0.01 else "in order" if rank > 0.9 else "no order"
-        assert called == blind_and_straight.FACTORS[name]
+        assert called == ch16.FACTORS[name]
         assert share < 0.01 or rank > 0.9 or abs(rank) < 0.5

@@ -1,3 +1,3 @@
 """Disentangling VAEs: the library of the course."""
 
-__version__ = "2026.1"
+__version__ = "2026.2"

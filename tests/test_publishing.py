@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -14,11 +15,14 @@ import publish
 
 URL = "https://github.com/some-owner/some.repository"
 UNPUBLISHED = """\
-import importlib.util, sys
-sys.path.append("..")  # in a checkout, course_lib lies beside the chapters
+import importlib.util, pathlib, sys
+sys.path[:0] = [".."] * pathlib.Path("../course_lib").is_dir()  # a checkout comes first
 if importlib.util.find_spec("course_lib") is None:
     raise ModuleNotFoundError("course_lib is not installed: open this notebook in a checkout of the course, \
-or run `pip install .` there.")"""
+or run `pip install .` there.")
+from course_lib import __version__ as edition; assert edition == "{edition}", \
+f"This notebook is of edition {edition}, and here is course_lib {{edition}}: install it."\
+""".format(edition=publish.version(notebook_io.ROOT))
 
 
 @pytest.fixture
@@ -48,7 +52,7 @@ def test_an_unpublished_tree_names_no_address(tree):
     config = yaml.safe_load((tree / "_config.yml").read_text())
     assert config["repository"]["url"] == "" and not any(config["launch_buttons"].values())
     assert not config["html"]["use_repository_button"] and not config["html"]["use_issues_button"]
-    assert publish.setup_source("", "2026.1") == UNPUBLISHED
+    assert publish.setup_source("", publish.version(tree)) == UNPUBLISHED
     assert publish.differences(tree) == []
 
 
@@ -71,9 +75,8 @@ def test_publishing(tree):
     for path in notebook_io.notebooks(tree):
         title, setup, rest = notebook_io.read(path).cells
         assert setup.source.splitlines()[:3] == UNPUBLISHED.splitlines()[:3]
-        assert setup.source.splitlines()[3:] == [
-            f"    %pip install --quiet --no-deps git+{URL}@{publish.version(tree)}"
-        ]
+        assert setup.source.splitlines()[3] == f"    %pip install --quiet --no-deps git+{URL}@{publish.version(tree)}"
+        assert setup.source.splitlines()[4] == UNPUBLISHED.splitlines()[4]
         assert (title.source, rest.source, rest.execution_count) == ("# Title", "1 + 1", 2)
     assert publish.differences(tree) == []
 
@@ -149,3 +152,40 @@ def test_a_config_edited_by_hand_is_noticed(tree, edit):
     config = tree / "_config.yml"
     config.write_text(config.read_text().replace(*edit, 1))
     assert publish.differences(tree)
+
+
+def run_setup(folder, path):
+    """The set-up cell in a folder of its own, `path` being where Python looks for what is installed."""
+    command = [sys.executable, "-S", "-c", UNPUBLISHED + "\nimport course_lib; print(course_lib.__file__)"]
+    environment = {"PYTHONPATH": str(path), "PATH": "/usr/bin:/bin"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """An older library among the installed packages."""
+    (tmp_path / "site" / "course_lib").mkdir(parents=True)
+    (tmp_path / "site" / "course_lib" / "__init__.py").write_text('__version__ = "2020.1"\n')
+    return tmp_path / "site"
+
+
+def test_the_checkout_comes_before_an_older_library(tmp_path, installed):
+    chapters = tmp_path / "course" / "chapters"
+    chapters.mkdir(parents=True)
+    shutil.copytree(notebook_io.ROOT / "course_lib", chapters.parent / "course_lib", symlinks=True)
+    done = run_setup(chapters, installed)
+    assert done.returncode == 0, done.stderr
+    assert Path(chapters, done.stdout.strip()).resolve() == chapters.parent / "course_lib" / "__init__.py"
+
+
+def test_another_edition_says_so_in_one_sentence(tmp_path, installed):
+    done = run_setup(tmp_path, installed)
+    said = (
+        f"This notebook is of edition {publish.version(notebook_io.ROOT)}, and here is course_lib 2020.1: install it."
+    )
+    assert done.returncode == 1 and done.stderr.splitlines()[-1] == f"AssertionError: {said}"
+
+
+def test_no_library_at_all_says_so(tmp_path):
+    done = run_setup(tmp_path, tmp_path)
+    assert done.returncode == 1 and "course_lib is not installed: open this notebook in a checkout" in done.stderr

@@ -79,6 +79,7 @@ def execute(notebook, folder: Path) -> list[str]:
         message = getattr(error, "evalue", str(error))
         return [f"{notebook_rules.place_of(notebook, reached['cell'])}: {name}: {message}"]
     tidy(notebook)  # again: the kernel has written its version into the metadata
+    notebook_rules.sign(notebook)
     return notebook_rules.output_faults(notebook)
 
 

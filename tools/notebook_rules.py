@@ -2,6 +2,7 @@
 empty list is a pass."""
 
 import ast
+import hashlib
 import json
 import pkgutil
 import re
@@ -20,6 +21,7 @@ ABSOLUTE_PATH = re.compile(
 )
 PROGRESS = re.compile(r"\r|\d%\|| ?it/s\b|\bs/it\b")
 MEMORY_ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
+SIGNED = "executed_source"  # of a cell's metadata
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ENCODED = re.compile(r"data:image/\w+;base64,[\w+/=]*")
 PATH_LIKE = re.compile(r"^\S*$|\.(?:png|jpe?g|svg|gif)\b|(?:^|\s)\.{0,2}/\w")
@@ -84,14 +86,31 @@ def output_faults(notebook) -> list[str]:
 
 
 def stored_faults(notebook) -> list[str]:
-    """A notebook that was not executed from top to bottom in one fresh kernel, or that stores no output at all."""
+    """A notebook that was not executed as it stands, top to bottom in one fresh kernel, or that stores no output."""
     cells = [cell for cell in notebook_io.code_cells(notebook) if cell.source.strip()]
     found = []
     if not any(cell.outputs for cell in cells):
         found.append("no outputs are stored")
     if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
         found.append("the execution counts are not 1, 2, 3, … in order")
-    return found
+    changed = [cell for cell in signed_cells(notebook) if cell.metadata.get(SIGNED) != hash_of(cell.source)]
+    return found + [f"{place_of(notebook, cell)}: its outputs are not of this source" for cell in changed]
+
+
+def hash_of(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+def signed_cells(notebook) -> list:
+    """The code cells that carry a hash of what was executed: all but the set-up, which `publish` rewrites."""
+    setup = publish.setup_cell(notebook)
+    return [cell for cell in notebook_io.code_cells(notebook) if cell is not setup]
+
+
+def sign(notebook) -> None:
+    """Note in each code cell of which source its outputs are: called when they have just been made."""
+    for cell in signed_cells(notebook):
+        cell.metadata[SIGNED] = hash_of(cell.source)
 
 
 def alt_faults(notebook) -> list[str]:

@@ -7,13 +7,15 @@ Until then nothing names an address: launch buttons are absent, and outside a ch
 """
 
 import argparse
-import json
+import io
 import re
 import sys
 import tomllib
 from pathlib import Path
 
 import yaml
+from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 import notebook_io
 
@@ -34,10 +36,13 @@ def setup_source(url: str, edition: str) -> str:
         )
     return "\n".join(
         [
-            "import importlib.util, sys",
-            'sys.path.append("..")  # in a checkout, course_lib lies beside the chapters',
+            "import importlib.util, pathlib, sys",
+            'sys.path[:0] = [".."] * pathlib.Path("../course_lib").is_dir()  # a checkout comes first',
             'if importlib.util.find_spec("course_lib") is None:',
             missing,
+            "from course_lib import __version__ as edition; "
+            f'assert edition == "{edition}", '
+            f'f"This notebook is of edition {edition}, and here is course_lib {{edition}}: install it."',
         ]
     )
 
@@ -65,14 +70,20 @@ def settings(url: str, edition: str) -> dict[tuple[str, str], str | bool]:
 
 
 def configure(text: str, values: dict[tuple[str, str], str | bool]) -> str:
-    """Set values in the text of _config.yml and nothing else, so that its comments stay."""
+    """Set values in the text of _config.yml and nothing else: comments and quotes stay."""
+    reader = YAML()
+    reader.preserve_quotes, reader.width = True, 1_000
+    try:
+        config = reader.load(text)
+    except YAMLError as error:  # a key that comes twice, say
+        raise ValueError(f"_config.yml: {error}") from error
     for (section, key), value in values.items():
-        before = rf"^{section}:[^\n]*\n(?:[ \t][^\n]*\n|\n)*?[ \t]+{key}:[ \t]*"
-        line = re.compile(rf'({before})("[^"\n]*"|[^\s#]*)', re.MULTILINE)
-        text, count = line.subn(rf"\g<1>{json.dumps(value)}", text)
-        if count != 1 or yaml.safe_load(text)[section][key] != value:
+        if key not in (config.get(section) or {}):
             raise ValueError(f"_config.yml: the section {section} needs one line for {key}.")
-    return text
+        config[section][key] = DoubleQuotedScalarString(value) if isinstance(value, str) else value
+    written = io.StringIO()
+    reader.dump(config, written)
+    return written.getvalue()
 
 
 def publish(url: str, root: Path = notebook_io.ROOT) -> list[Path]:

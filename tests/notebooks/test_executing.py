@@ -6,6 +6,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 import chapters
 import notebook_io
+import notebook_rules
 
 
 @pytest.fixture
@@ -91,10 +92,23 @@ def test_a_raising_cell_keeps_a_notebook_out_of_the_book(stored):
     notebook = notebook_io.read(path)
     notebook.cells.append(new_code_cell("raise ArithmeticError('planted')"))
     notebook_io.write(path, notebook)
-    assert chapters.check([path]) == ["02_vae, the execution counts are not 1, 2, 3, … in order"]
+    first, second = chapters.check([path])
+    assert first == "02_vae, the execution counts are not 1, 2, 3, … in order" and "not of this source" in second
     notebook.cells[-1].execution_count = 2
     notebook.cells[-1].outputs = [
         nbformat.v4.new_output("error", ename="ArithmeticError", evalue="planted", traceback=[])
     ]
     notebook_io.write(path, notebook)
+    notebook_rules.sign(notebook)
+    notebook_io.write(path, notebook)
     assert "the output is an error, ArithmeticError: planted" in chapters.check([path])[0]
+
+
+@pytest.mark.parametrize("source", ["x = 2\nprint(x)", "raise ArithmeticError('planted')"])
+def test_a_source_that_was_changed_after_it_was_executed_keeps_a_notebook_out_of_the_book(stored, source):
+    path = stored("x = 1\nprint(x)")
+    assert chapters.renew(path) == [] and chapters.check([path]) == []
+    notebook = notebook_io.read(path)
+    notebook.cells[-1].source = source
+    notebook_io.write(path, notebook)
+    assert chapters.check([path]) == ["02_vae, cell 2 (the-elbo-twice-2): its outputs are not of this source"]

@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 UNFINISHED := $(VENV)/.unfinished
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book test stress chapters exercises timings reference scorecard publish bench clean
+.PHONY: help setup book check test stress chapters exercises timings reference scorecard publish bench clean
 
 help:  ## list the verbs
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r verb what; do printf '  make %-9s %s\n' "$$verb" "$$what"; done
@@ -36,10 +36,15 @@ book: $(STAMP)  ## build the HTML book; a warning is an error, and so is a noteb
 	  { rm -rf _build/.doctrees; exit 1; }
 	@echo 'The book is built. Open _build/html/index.html, or in a browser: file://$(CURDIR)/_build/html/index.html'
 
+check: $(STAMP)  ## ruff and the fast tests, in three minutes
+	@$(BIN)/python -m ruff check .
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m 'not slow and not stress'
+	@echo 'Sound as far as the fast tests see. Before you send a change: make test, make book.'
+
 # One thread for each worker: two trainings that share cores with two threads each run ten times slower.
 test: $(STAMP)  ## run every check: ruff, then all tests
 	@$(BIN)/python -m ruff check .
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --durations=20 --durations-min=10
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --durations=30 --durations-min=5
 
 stress: $(STAMP)  ## run the slow checks too: training that is killed, starved and fed rubbish, many times over
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m stress

@@ -170,6 +170,8 @@ class _Encoder:
         import torch
 
         dtype = str(tensor.dtype).removeprefix("torch.")
+        if tensor.is_meta:
+            return {"other": "tensor on the device meta, which has no numbers"}
         if dtype not in SIZES or tensor.layout != torch.strided:
             return {"other": f"tensor of {dtype}, {tensor.layout}"}
         flat = tensor.detach().cpu().contiguous().reshape(-1)

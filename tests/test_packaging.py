@@ -12,7 +12,6 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
-import build_wheel
 import course_lib
 import notebook_io
 
@@ -95,8 +94,8 @@ def test_one_version_everywhere():
     assert PROJECT["version"] == course_lib.__version__ == config["repository"]["branch"]
 
 
-def test_the_wheel_holds_the_three_packages_and_nothing_else(tmp_path):
-    built = build_wheel.build(tmp_path)
+def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel):
+    built = wheel
     name, version, *_ = parse_wheel_filename(built.name)
     assert (name, str(version)) == ("course-lib", PROJECT["version"])
     files = zipfile.ZipFile(built).namelist()

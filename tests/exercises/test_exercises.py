@@ -9,7 +9,6 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-import build_wheel
 import exercises
 import notebook_io
 import notebook_rules
@@ -133,12 +132,6 @@ def run(notebook, folder, installed):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= {"PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    return build_wheel.install(build_wheel.build(folder), folder / "installed")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)

@@ -102,10 +102,14 @@ def test_tensors():
         (torch.ones(2), "got the shape (2,); expected a tensor of shape (1, 2): a row."),
         (torch.ones(1, 2) * torch.nan, "some of the numbers are NaN or infinite."),
         (torch.ones(1, 2, dtype=torch.complex64), "got torch.complex64; expected real numbers, float32 for instance."),
+        (
+            torch.ones(1, 2, device="meta"),
+            "got a tensor on the device meta, which has no numbers; expected a tensor of shape (1, 2): a row.",
+        ),
         (Other("Other"), "got an Other; expected a tensor of shape (1, 2): a row."),
     ):
         with pytest.raises(Unfit) as unfit:
-            tensor(given, (1, 2), "a row")
+            tensor(as_sent(given), (1, 2), "a row")
         assert str(unfit.value) == said
     with pytest.raises(Unfit, match=r"expected a tensor of shape \(n,\)\."):
         tensor(torch.ones(()), (None,))

@@ -95,10 +95,10 @@ ATTACKS = {
     "reads through a link": ("import os; os.symlink({outside!r}, 'x'); prize = int(open('x').read())", 2, "Permission"),
     "reads the references": (
         "import os, course_lib\nroot = os.path.dirname(course_lib.__path__[0])\n"
-        "open(os.path.join(root, 'course_grading/chapters/vae_functions.py')).read()",
+        "open(os.path.join(root, 'course_grading/checks/ch02_vae.py')).read()",
         2, "cell 2 raised PermissionError",
     ),
-    "imports the references": ("from course_grading.chapters import chapter_02", 2, "cell 2 raised ModuleNotFound"),
+    "imports the references": ("from course_grading.checks import ch02_vae", 2, "cell 2 raised ModuleNotFound"),
     "reads the grader's memory": ("import os; open(f'/proc/{{os.getppid()}}/mem', 'rb')", 2, "raised Permission"),
     "reads the grader's environment": ("import os; open(f'/proc/{{os.getppid()}}/environ')", 2, "raised Permission"),
     "kills the grader": ("import os; os.kill(os.getppid(), 9)", 2, "cell 2 raised PermissionError"),

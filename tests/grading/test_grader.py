@@ -151,14 +151,14 @@ def test_hidden_checks(solved, notebook, tmp_path):
         registry.hidden_checks(tmp_path, "02")
 
 
-def test_an_installed_grader_hides_its_references(tmp_path, notebook):
+def test_an_installed_grader_hides_its_references(tmp_path, notebook, wheel):
     """Installed, course_lib lies among the libraries, which the worker may read: all but what grades."""
     folder = tmp_path / "site-packages"
-    build_wheel.install(build_wheel.build(tmp_path), folder)
+    build_wheel.install(wheel, folder)
     cheat = notebook(
         "import sys\ncheck = sys.modules.pop('course_grading').check\nimport course_lib.losses",
-        "import course_grading.chapters.chapter_02 as stolen\n"
-        "for each in stolen.EXERCISES:\n    check(each.id, getattr(each, 'reference', None))",
+        "import course_grading.checks.ch02_vae as stolen\n"
+        "for id, each in stolen.EXERCISES.items():\n    check(id, getattr(each, 'reference', None))",
         "import course_lib.metrics, sklearn\nbeta_of_the_sum = 64",
     )
     command = [sys.executable, "-m", "course_lib", "grade", str(cheat), "--json"]
@@ -167,8 +167,8 @@ def test_an_installed_grader_hides_its_references(tmp_path, notebook):
     assert report["points"] == 2 and "cell 2 raised" in " ".join(report["notes"]), report
 
 
-def test_hidden_checks_are_not_in_the_wheel(tmp_path):
-    files = zipfile.ZipFile(build_wheel.build(tmp_path)).namelist()
+def test_hidden_checks_are_not_in_the_wheel(wheel):
+    files = zipfile.ZipFile(wheel).namelist()
     assert "course_grading/worker.py" in files and not any(
         "hidden" in file or "exercises/" in file for file in files
     )

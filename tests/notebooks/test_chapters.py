@@ -8,7 +8,6 @@ import sys
 import nbformat
 import pytest
 
-import build_wheel
 import notebook_io
 import notebook_rules
 
@@ -21,13 +20,6 @@ modules = [module for name, module in sys.modules.items() if name.split(".")[0].
 files = [pathlib.Path(module.__file__) for module in modules]
 assert files and all(file.is_relative_to({target!r}) for file in files), files
 """
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """A folder that holds the three packages as the wheel has them, and nothing else."""
-    folder = tmp_path_factory.mktemp("wheel")
-    return build_wheel.install(build_wheel.build(folder), folder / "installed")
 
 
 def run(notebook, folder, installed):

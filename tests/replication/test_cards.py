@@ -10,7 +10,6 @@ from dataclasses import replace
 import pytest
 from bs4 import BeautifulSoup
 
-import build_wheel
 import notebook_rules
 from course_replication import Card, Store, card, load_claims
 from course_replication.card_tables import named, plain, tables_of, with_spread
@@ -157,10 +156,10 @@ def test_spreads_and_names():
     assert named("mse-box/position_x/rank") == "mse-box · position x · rank"
 
 
-def test_an_installed_wheel_has_the_cards(tmp_path):
+def test_an_installed_wheel_has_the_cards(tmp_path, wheel):
     """The claims and their results lie inside the package, and reading them writes nothing beside it."""
-    with zipfile.ZipFile(build_wheel.build(tmp_path / "dist")) as wheel:
-        wheel.extractall(tmp_path / "site")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
     code = f"""
 import course_lib
 from course_replication import card

@@ -1,0 +1,54 @@
+"""What all tests share: one wheel for the session, and which tests are too slow for `make check`."""
+
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+import build_wheel
+
+TESTS = Path(__file__).parent
+# Files and folders whose tests start kernels, browsers or workers, or train: everything else is fast, new tests too.
+SLOW = (
+    "browser", "exercises", "replication", "training", "grading/test_attacks.py", "grading/test_check.py",
+    "grading/test_command.py", "grading/test_grader.py", "grading/test_instructors.py", "grading/test_odd_answers.py",
+    "notebooks/test_chapters.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    slow = [TESTS / name for name in SLOW]
+    for item in items:
+        if any(item.path == place or place in item.path.parents for place in slow):
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def session_folder(tmp_path_factory):
+    """A folder that the processes of pytest-xdist share, new for each session."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+
+
+@pytest.fixture(scope="session")
+def wheel(session_folder):
+    """The wheel of the course as it is now, built once, whichever process asks first."""
+    folder = session_folder / "wheel"
+    with (session_folder / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (built := [*folder.glob("*.whl")]):
+            folder.mkdir(exist_ok=True)
+            built = [build_wheel.build(folder)]
+    return built[0]
+
+
+@pytest.fixture(scope="session")
+def installed(wheel, session_folder):
+    """A folder that holds the three packages as the wheel has them, and nothing else."""
+    folder = session_folder / "installed"
+    with (session_folder / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            build_wheel.install(wheel, folder)
+    return folder

@@ -12,10 +12,11 @@ NUMERICS = "masks, distances and schedules that also hold for many latents and u
 
 
 def _many_latents(generator: torch.Generator) -> list[list]:
-    """25 latents of which most do not move, and rows of very different sizes."""
+    """25 latents of which most do not move, rows of very different sizes, and rows that lie on the threshold."""
     few = torch.rand(8, 25, generator=generator)
     few[:, 5:] = 0.0
-    return [[few, 0.5], [few * 10.0 ** torch.arange(-3, 5).unsqueeze(1), 0.4]]
+    level = torch.randint(1, 9, (4, 1), generator=generator).float().repeat(1, 25)  # all alike: none is shared
+    return [[few, 0.5], [few * 10.0 ** torch.arange(-3, 5).unsqueeze(1), 0.4], [level, 0.5]]
 
 
 def _far_codes(generator: torch.Generator) -> list[list]:

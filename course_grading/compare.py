@@ -7,6 +7,7 @@ from torch import Tensor
 from course_grading.calling import one_line
 from course_grading.wire import Other
 
+ROUNDING = 1e-10  # below which a gradient is what rounding has left of 0
 TOLERANCES = {torch.float64: (1e-6, 1e-8), torch.float32: (1e-4, 1e-5)}  # relative, absolute
 
 
@@ -93,9 +94,9 @@ def _constant(values: Tensor) -> float | None:
 
 
 def gradient_fault(got, expected: Tensor | None, name: str) -> str | None:
-    """What is wrong with the gradient for the argument `name`, or None; a gradient of None counts as zeros."""
-    nothing = got is None or (isinstance(got, Tensor) and not got.any())
-    if expected is None or not expected.any():
+    """What is wrong with the gradient for the argument `name`, or None; None and what rounding leaves count as zeros."""
+    nothing = got is None or (isinstance(got, Tensor) and not (got.abs() > ROUNDING).any())
+    if expected is None or not (expected.abs() > ROUNDING).any():
         return None if nothing else f"the output should not depend on {name}, and its gradient there is not 0."
     if nothing:
         return f"the values are right, but no gradient reaches {name}: is something detached, or under no_grad?"

@@ -67,6 +67,12 @@ def check_instance(kind: type, allowed: str, /, **values) -> None:
             raise ValueError(f"{argument}: got {_shown(value)}; allowed is {allowed}.")
 
 
+def check_batch(size: int, term: str) -> None:
+    """Raise a ValueError unless a batch is large enough for `term`, which compares its images with each other."""
+    if size < 2:
+        raise ValueError(f"batch_size: got {size}; {term}, a statistic of the batch, allows integers from 2.")
+
+
 def check_generator(generator: torch.Generator) -> None:
     """Raise a ValueError unless `generator` is one of PyTorch's."""
     check_instance(torch.Generator, "a torch.Generator, such as torch.Generator().manual_seed(0)", generator=generator)
@@ -101,14 +107,14 @@ def integer_tensor(values, argument: str) -> Tensor:
 
 
 def float_array(values, argument: str) -> np.ndarray:
-    """`values` (tensor on any device, array, data frame or list) as a float64 array; a ValueError names `argument`."""
+    """`values` (tensor on any device, array, data frame or list) copied to float64; a ValueError names `argument`."""
     values = as_tensor(values, argument)
     if values.is_complex():
         raise ValueError(f"{argument}: got dtype {values.dtype}; allowed are real numbers.")
-    return values.detach().cpu().to(torch.float64).numpy()
+    return values.detach().to("cpu", torch.float64, copy=True).numpy()
 
 
 def _shown(value) -> str:
     """A short value as it is written, of a longer one the type."""
     text = repr(value)
-    return text if len(text) <= 40 and "\n" not in text else f"a {type(value).__name__}"
+    return text if len(text) <= 40 and "\n" not in text else type(value).__name__

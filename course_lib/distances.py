@@ -31,7 +31,7 @@ def ground_truth_distance(space: FactorSpace, *, by: str = "l1") -> Distance:
     """
 
     def distance(first: Tensor, second: Tensor) -> Tensor:
-        return factor_distance(space, first, second, by=by).double()
+        return factor_distance(space, first, second, by=by).double().cpu()
 
     return distance
 

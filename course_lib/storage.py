@@ -72,6 +72,6 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict]:
     try:
         tensors = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        return tensors, json.loads(header["__metadata__"]["config"])
+        return tensors, dict(json.loads(header["__metadata__"]["config"]))
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"path: {path} is not a file written by course_lib, or it is damaged ({error}).") from error

@@ -3,7 +3,7 @@
 from course_lib.data.cars3d import Cars3D
 from course_lib.data.dsprites import DSprites
 from course_lib.data.files import DataFileError
-from course_lib.data.grid import GridDataset, standardise
+from course_lib.data.grid import GridDataset, check_data, standardise
 from course_lib.data.mnist import MNIST
 from course_lib.data.mpi3d import MPI3D
 from course_lib.data.overlays import ColorDSprites, DSpritesImageNet, NoisyDSprites, ScreamDSprites
@@ -28,5 +28,6 @@ __all__ = [
     "XYObject",
     "XYObjectShades",
     "XYSquares",
+    "check_data",
     "standardise",
 ]

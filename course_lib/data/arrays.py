@@ -75,7 +75,10 @@ def unpack(target: Path, shape: tuple[int, ...], blocks: Iterable[np.ndarray]) -
                     file.write(np.ascontiguousarray(block, dtype=np.uint8))
         except OSError as error:
             raise OSError(error.errno, f"unpacking {prod(shape):,} bytes of images: {error.strerror}") from error
-    images = np.load(target, mmap_mode="r", allow_pickle=False)
+    try:
+        images = np.load(target, mmap_mode="r", allow_pickle=False)
+    except (EOFError, ValueError) as error:
+        raise ValueError(f"{target}: is no array ({error}). Delete it, and it will be unpacked again.") from error
     if images.shape != shape or images.dtype != np.uint8:
         raise ValueError(
             f"{target}: holds {images.dtype} {images.shape}, not uint8 {shape}. It was left as it was; delete it, and "

@@ -7,6 +7,7 @@ originals of the first three drew anew each time an image was asked for; there w
 
 from abc import abstractmethod
 from math import prod
+from numbers import Integral, Real
 from pathlib import Path
 
 import numpy as np
@@ -182,10 +183,11 @@ class DSpritesImageNet(SpriteOverlay):
     ):
         check_choice(("foreground", "background"), kind=kind)
         check_choice(tuple(PHOTOGRAPHS), source=source)
-        if isinstance(visibility, bool) or not isinstance(visibility, int | float) or not 0 <= visibility <= 1:
+        if isinstance(visibility, bool) or not isinstance(visibility, Real) or not 0 <= visibility <= 1:
             raise ValueError(
                 f"visibility: got {visibility!r}; allowed are fractions from 0 to 1 (a percentage divided by 100)."
             )
+        visibility = int(visibility) if isinstance(visibility, Integral) else float(visibility)
         super().__init__(seed)
         self.options = dict(kind=kind, visibility=visibility, seed=self._seed, source=source)
         phrase, licence = PHOTOGRAPHS[source]

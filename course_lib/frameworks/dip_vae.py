@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from course_lib.arguments import check_choice, check_numbers
+from course_lib.arguments import check_batch, check_choice, check_numbers
 from course_lib.frameworks.framework import Framework, Step
 from course_lib.losses import kl_to_standard_normal
 from course_lib.models import VAE, DiagonalGaussian
@@ -69,7 +69,8 @@ class DIPVAE(Framework):
         }
 
     def covariance(self, posterior: DiagonalGaussian) -> Tensor:
-        """C of the variant, (D, D)."""
+        """C of the variant, (D, D). Raises ValueError for a batch of one, whose means have no covariance."""
+        check_batch(len(posterior.mean), "the covariance of DIP-VAE")
         centred = posterior.mean - posterior.mean.mean(0)
         covariance = (centred.unsqueeze(2) * centred.unsqueeze(1)).mean(0)  # no matrix product: autocast rounds those
         return covariance if self.variant == "I" else covariance + posterior.variance.mean(0).diag_embed()

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from course_lib.arguments import check_choice
+from course_lib.arguments import as_tensor, check_choice, check_instance
 from course_lib.data import standardise
 from course_lib.factors import FactorSpace
 from course_lib.losses import reconstruction_loss
@@ -55,6 +55,7 @@ class Framework(nn.Module, ABC):
 
     def __init__(self, model: VAE, *, reconstruction: str | Tensor, reduction: str, **arguments):
         super().__init__()
+        check_instance(nn.Module, "a VAE, such as conv_vae(data)", model=model)
         check_choice(REDUCTIONS, reduction=reduction)
         self.model, self.likelihood = model, reconstruction_loss(model, reconstruction)
         self._reconstruction = reconstruction if isinstance(reconstruction, str) else KERNEL
@@ -124,8 +125,19 @@ class Framework(nn.Module, ABC):
     @torch.no_grad()
     def generate(self, latents) -> Tensor:
         """Latents (B, D) → the decoder's images, pixels in [0, 1]."""
-        latents = torch.as_tensor(latents, dtype=torch.float32, device=self.model.pixel_mean.device)
+        self.check_precision()
+        latents = as_tensor(latents, "latents").to(self.model.pixel_mean.device, torch.float32)
+        if latents.ndim != 2 or latents.shape[1] != self.model.latent_dim:
+            raise ValueError(
+                f"latents: got shape {tuple(latents.shape)}; expected (B, {self.model.latent_dim}) for this model."
+            )
         return self.likelihood.pixels(self.model.decode(latents))
+
+    def check_precision(self) -> None:
+        """Raise a ValueError unless the weights are float32, as they are made; `fit` knows other precisions."""
+        found = {weight.dtype for weight in self.state_dict().values() if weight.is_floating_point()} - {torch.float32}
+        if found:
+            raise ValueError(f"framework: its weights are {found.pop()}; allowed is float32: framework.float().")
 
     def save(self, path) -> None:
         """Write weights and configuration to one safetensors file, which `load_framework` reads back."""
@@ -146,10 +158,15 @@ class Framework(nn.Module, ABC):
         return config
 
     def standardise(self, images) -> Tensor:
-        images = torch.as_tensor(images)
+        """The images as `model.encode` takes them, on its device: uint8 standardised, floats taken as standardised.
+
+        Raises ValueError when they do not have the model's shape, or are of another type.
+        """
+        self.check_precision()
+        images = as_tensor(images, "images", "images (B, C, H, W)")
         if images.ndim != 4 or tuple(images.shape[1:]) != self.model.shape:
-            wanted = ", ".join(map(str, self.model.shape))
-            raise ValueError(f"images: got shape {tuple(images.shape)}; this model takes (B, {wanted}).")
+            expected = ", ".join(map(str, self.model.shape))
+            raise ValueError(f"images: got shape {tuple(images.shape)}; expected (B, {expected}) for this model.")
         if images.dtype != torch.uint8 and not images.is_floating_point():
             raise ValueError(f"images: got dtype {images.dtype}; allowed are uint8 (raw) and floats (standardised).")
         images = images.to(self.model.pixel_mean.device)
@@ -167,18 +184,20 @@ def load_framework(path: str | Path) -> Framework:
 
     tensors, config = read_tensors(path)
     kind = getattr(frameworks, str(config.get("framework")), None)
-    if kind is None or not {"arguments", "model"} <= config.keys():
+    if not (isinstance(kind, type) and issubclass(kind, Framework)) or not {"arguments", "model"} <= config.keys():
         raise ValueError(f"path: {path} holds no framework of course_lib (its configuration: {config}).")
-    arguments = dict(config["arguments"])
-    if arguments.get("reconstruction") == KERNEL and "likelihood.kernel" in tensors:
-        arguments["reconstruction"] = tensors["likelihood.kernel"]
     weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(TRAINING)}
     of_model = {name.removeprefix("model."): tensor for name, tensor in weights.items() if name.startswith("model.")}
-    model = VAE(**config["model"])
     try:
+        arguments = dict(config["arguments"])
+        if arguments.get("reconstruction") == KERNEL and "likelihood.kernel" in tensors:
+            arguments["reconstruction"] = tensors["likelihood.kernel"]
+        model = VAE(**config["model"])
         model.load_state_dict(of_model)  # first: a framework may ask what its model was built for
         framework = kind(model, **arguments)
         framework.load_state_dict(weights)
-    except RuntimeError as error:
-        raise ValueError(f"path: the weights in {path} do not fit its own configuration: {error}") from error
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"path: {path} is from another edition of course_lib, or its weights do not fit its configuration: {error}"
+        ) from error
     return framework

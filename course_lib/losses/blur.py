@@ -10,18 +10,25 @@ from torch import Tensor
 from torch.fft import irfft2, rfft2
 from torch.nn.functional import conv1d, pad
 
+from course_lib.arguments import check_integers, check_numbers
+
 DENSE = 24 * 24  # pixels up to which one dense matrix is quicker than Fourier transforms (benchmarks/blur.py)
 
 
 def box_kernel(radius: int) -> Tensor:
     """The one-dimensional box, float32 (2·radius + 1,), summing to 1; its product with itself is the square box."""
+    (radius,) = check_integers(0, radius=radius)
     size = 2 * radius + 1
     return torch.full((size,), 1 / size)
 
 
 def gaussian_kernel(radius: int, sigma: float | None = None) -> Tensor:
-    """The one-dimensional Gaussian, float32 (2·radius + 1,), summing to 1; sigma in pixels, by default radius / 4."""
-    sigma = radius / 4 if sigma is None else sigma
+    """The one-dimensional Gaussian, float32 (2·radius + 1,), summing to 1; sigma in pixels, by default radius / 4.
+
+    A radius of 0 is one weight, which blurs nothing.
+    """
+    (radius,) = check_integers(0, radius=radius)
+    (sigma,) = check_numbers(0, above=True, sigma=max(radius, 1) / 4 if sigma is None else sigma)
     weights = torch.exp(-0.5 * (torch.arange(-radius, radius + 1, dtype=torch.float64) / sigma) ** 2)
     return (weights / weights.sum()).float()
 

@@ -9,6 +9,7 @@ import math
 import torch
 from torch import Tensor
 
+from course_lib.arguments import check_batch
 from course_lib.models import DiagonalGaussian
 
 ESTIMATORS = ("mws", "mss", "batch")
@@ -39,10 +40,10 @@ def log_weights(estimator: str, batch_size: int, dataset_size: int | Tensor, dev
         The paper gives one of the others a little more than the rest; this is the average over which one it is.
     "batch" : 1/B each: the batch taken for the whole dataset.
 
-    Source: Chen et al. 2018, Appendix C (MWS, MSS); Kim and Mnih 2018, Appendix D (batch).
+    Raises ValueError for a batch of one, which the first and the last would take for a total correlation of 0. Source:
+    Chen et al. 2018, Appendix C (MWS, MSS); Kim and Mnih 2018, Appendix D (batch).
     """
-    if estimator == "mss" and batch_size < 2:
-        raise ValueError(f"batch_size: got {batch_size}; the estimator 'mss' allows integers from 2.")
+    check_batch(batch_size, f"the estimator {estimator!r}")
     if isinstance(dataset_size, Tensor):
         size = dataset_size.double().log()
     else:
@@ -59,7 +60,8 @@ def log_weights(estimator: str, batch_size: int, dataset_size: int | Tensor, dev
 def permuted_latents(latents: Tensor, generator: torch.Generator) -> Tensor:
     """Each column of latents (B, D) in a random order of its own: samples of the product of the marginals of q(z).
 
-    Source: Kim and Mnih 2018, Algorithm 1. Chapter 05.
+    Raises ValueError for a batch of one, which has no other order. Source: Kim and Mnih 2018, Algorithm 1. Chapter 05.
     """
+    check_batch(len(latents), "the permutation of latents")
     order = torch.rand(latents.shape, generator=generator, device=latents.device).argsort(0)
     return latents.gather(0, order)

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import as_tensor, check_instance, check_integers
 from course_lib.data import GridDataset
 
 LIMIT = 3 * 2**27  # bytes of latents that a table may hold: scores need some room below a gigabyte as well
@@ -44,8 +43,7 @@ class Encodings:
             raise ValueError(f"encode: got {type(encode).__name__}; pass its method, framework.encode.")
         if not callable(encode):
             raise ValueError(f"encode: got {type(encode).__name__}; allowed is a function from images to latents.")
-        if not isinstance(data, GridDataset):
-            raise ValueError(f"data: got {type(data).__name__}; allowed is a dataset of course_lib.data.")
+        check_instance(GridDataset, "a dataset of course_lib.data", data=data)
         (self.batch_size,) = check_integers(1, batch_size=batch_size)
         self.encode, self.data, self.space, self.device = encode, data, data.space, torch.device(device)
         self._latents: Tensor | None = None  # (N, D) once D is known
@@ -68,7 +66,7 @@ class Encodings:
         missing = flat[~self._known[flat]].unique()
         for start in range(0, len(missing), self.batch_size):
             part = missing[start : start + self.batch_size]
-            latents = finite_latents(self.encode(self.data.images(part.to(self.device))), len(part), "encode")
+            latents = finite_latents(self._encoded(self.data.images(part.to(self.device))), len(part), "encode")
             if self._latents is None:
                 self._latents = self._room_for(latents)
             elif latents.shape[1] != self._latents.shape[1]:
@@ -76,6 +74,13 @@ class Encodings:
             self._latents[part] = latents.to(self._latents.dtype)
             self._known[part] = True
         return self._latents[flat].reshape(*index.shape, -1)
+
+    def _encoded(self, images: Tensor):
+        try:
+            return self.encode(images)
+        except RuntimeError as error:  # of PyTorch, which may speak of weights and of devices, and not of this call
+            error.add_note(f"encode: got images on {images.device}; Encodings(encode, data, device=…) names another.")
+            raise
 
     def __len__(self) -> int:
         return len(self.data)
@@ -130,10 +135,7 @@ def finite_latents(latents, n: int | None, argument: str) -> Tensor:
         if latents is None or isinstance(latents, tuple | dict):
             got = "None" if latents is None else f"a {type(latents).__name__}"
             raise ValueError(f"{argument}: got {got}; allowed are latents ({rows}, D), one row per image.")
-        try:
-            latents = torch.from_numpy(np.array(latents, order="C"))  # a copy: it may be read-only, or reversed
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{argument}: got {type(latents).__name__}; allowed are latents ({rows}, D).") from error
+        latents = as_tensor(latents, argument, f"latents ({rows}, D)")
     if latents.ndim != 2 or 0 in latents.shape or (n is not None and len(latents) != n):
         raise ValueError(f"{argument}: got shape {tuple(latents.shape)}; allowed are latents ({rows}, D).")
     if latents.is_complex():

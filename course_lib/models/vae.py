@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.arguments import check_choice, check_integers, check_seed, check_widths
-from course_lib.data import GridDataset
+from course_lib.data import GridDataset, check_data
 from course_lib.models.gaussian import DiagonalGaussian
 from course_lib.models.networks import conv_networks, initialise, mlp_networks
 
@@ -52,6 +52,7 @@ def conv_vae(data: GridDataset, latent_dim: int = 10, *, seed: int = 0) -> VAE:
 
     About 0.77 million weights at 64×64. `seed` fixes the initial weights.
     """
+    check_data(data)
     return _for_data(VAE("conv", data.shape, latent_dim, seed=seed), data)
 
 
@@ -60,6 +61,7 @@ def mlp_vae(data: GridDataset, latent_dim: int = 10, *, hidden: Sequence[int] = 
 
     `hidden` lists the widths of the encoder's hidden layers, mirrored by the decoder; `seed` fixes the initial weights.
     """
+    check_data(data)
     return _for_data(VAE("mlp", data.shape, latent_dim, hidden, seed), data)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri_exp
 from scipy.stats import norm, rv_continuous, uniform
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import check_integers, float_array
 
 PRIORS = "a sequence of at least 2 frozen continuous distributions of scipy.stats"
 
@@ -100,7 +100,7 @@ class Entangler:
         return log_density - norm.logpdf(self._to_normal(z))
 
     def _check(self, z) -> np.ndarray:
-        z = np.asarray(z, dtype=np.float64)
+        z = float_array(z, "z")
         if z.ndim != 2 or z.shape[1] != len(self.prior):
             raise ValueError(f"z: got shape {z.shape}; allowed is (n, {len(self.prior)}).")
         for place, (law, column) in enumerate(zip(self.prior, z.T, strict=True)):

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers, check_numbers
+from course_lib.arguments import check_integers, check_numbers, float_array
 
 NODES = 16  # of the Gauss–Hermite rule for the expected log-density of a Student-t prior
 
@@ -32,7 +32,7 @@ class LinearGaussian:
     """
 
     def __init__(self, weights, noise):
-        self.weights, self.noise = np.array(weights, dtype=np.float64), np.array(noise, dtype=np.float64)
+        self.weights, self.noise = float_array(weights, "weights"), float_array(noise, "noise")
         if self.weights.ndim != 2 or self.noise.shape != self.weights.shape[:1] or not (self.noise > 0).all():
             raise ValueError(
                 f"noise: got {noise!r} for weights of shape {self.weights.shape}; allowed are positive variances (X,) "
@@ -107,7 +107,8 @@ def fit_sparse(
     """
     beta, freedom = check_numbers(0, above=True, beta=beta, degrees_of_freedom=degrees_of_freedom)
     check_integers(1, steps=steps)
-    x, start, noise = (torch.as_tensor(value, dtype=torch.float64) for value in (x, weights, noise))
+    given = {"x": x, "weights": weights, "noise": noise}
+    x, start, noise = (torch.from_numpy(float_array(value, name)) for name, value in given.items())
     if x.ndim != 2 or start.ndim != 2 or len(start) != x.shape[1] or noise.shape != (x.shape[1],):
         raise ValueError(
             f"weights: got shape {tuple(start.shape)} and noise {tuple(noise.shape)} for observations "

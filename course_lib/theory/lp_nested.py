@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers, check_numbers, check_seed
+from course_lib.arguments import check_integers, check_numbers, check_seed, float_array
 
 
 class LpNested:
@@ -48,7 +48,7 @@ class LpNested:
         if not self.layout:
             raise ValueError("layout: got no subspace at all; allowed are one or more sizes.")
         self.outer, self.scale = check_numbers(0, above=True, outer=outer, scale=scale)
-        inner = torch.as_tensor(inner, dtype=torch.float64) if not isinstance(inner, Tensor) else inner
+        inner = inner if isinstance(inner, Tensor) else torch.from_numpy(float_array(inner, "inner"))
         if (
             not self.layout
             or inner.shape not in ((), (len(self.layout),))

@@ -7,7 +7,7 @@ from scipy.sparse import bsr_matrix, csr_matrix
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import cKDTree
 
-from course_lib.arguments import check_integers, check_numbers
+from course_lib.arguments import check_integers, check_numbers, float_array
 
 SIMILAR = 0.5  # cosine from which two axes of a tangent space belong to one factor
 
@@ -71,7 +71,7 @@ def connection_laplacian(points, dim: int, neighbours: int = 12) -> tuple[bsr_ma
     (t·d, t·d), and orthonormal bases of the tangent spaces, (t, n, k), from the differences to a point's neighbours.
     Chapter 12.
     """
-    points = np.asarray(points, dtype=np.float64)
+    points = float_array(points, "points")
     dim, neighbours = check_integers(2, dim=dim, neighbours=neighbours)
     if points.ndim != 2 or points.shape[1] < dim or len(points) <= neighbours or neighbours < dim:
         raise ValueError(

@@ -1,6 +1,7 @@
 """The training loop: one for every framework."""
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,8 +10,8 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from course_lib.arguments import check_choice, check_integers, check_numbers, check_seed
-from course_lib.data import GridDataset
+from course_lib.arguments import check_choice, check_instance, check_integers, check_numbers, check_seed
+from course_lib.data import GridDataset, check_data
 from course_lib.frameworks import Framework
 from course_lib.training.capture import CapturedStep, should_capture
 from course_lib.training.checkpoint import Checkpoint
@@ -63,8 +64,7 @@ def fit(
     ValueError for unusable arguments, OSError for an unwritable checkpoint (tried before the first step),
     FloatingPointError naming the term and the step when a loss is not finite; the last good checkpoint is kept.
     """
-    if not isinstance(framework, Framework):
-        raise ValueError(f"framework: got {type(framework).__name__}; allowed is a framework, such as BetaVAE(model).")
+    check_instance(Framework, "a framework, such as BetaVAE(model)", framework=framework)
     (steps,) = check_integers(0, steps=steps)
     batch_size, checkpoint_every, log_every = check_integers(
         1, batch_size=batch_size, checkpoint_every=checkpoint_every, log_every=log_every
@@ -78,7 +78,13 @@ def fit(
     if callable(callbacks) or not isinstance(callbacks, Iterable):
         raise ValueError(f"callbacks: got {callbacks!r}; allowed is a list of functions.")
     callbacks = list(callbacks)
-    _check_data(framework, data)
+    bad = next((callback for callback in callbacks if not callable(callback)), None)
+    if bad is not None:
+        raise ValueError(f"callbacks: got {bad!r} among them; allowed are functions of the framework and the step.")
+    if checkpoint is not None:
+        check_instance(str | os.PathLike, "the path of a file", checkpoint=checkpoint)
+    framework.check_precision()
+    _check_fit(framework, data)
     device = _resolve_device(device)
     precision = resolve_precision(framework, device, precision)
     framework.to(device, memory_format=torch.channels_last if is_convolutional(framework) else torch.preserve_format)
@@ -154,7 +160,8 @@ def _resolve_device(device: str | torch.device) -> torch.device:
         raise ValueError(f"device: got {device!r}, which is not available here: {error}") from error
 
 
-def _check_data(framework: Framework, data: GridDataset) -> None:
+def _check_fit(framework: Framework, data: GridDataset) -> None:
+    check_data(data)
     if tuple(data.shape) != framework.model.shape:
         raise ValueError(f"data: its images are {data.shape}, the model was built for {framework.model.shape}.")
     for name, buffer in (("mean", framework.model.pixel_mean), ("std", framework.model.pixel_std)):

@@ -7,7 +7,7 @@ import torch
 from torch.optim import Adam
 from tqdm.auto import trange
 
-from course_lib.arguments import check_integers, check_numbers, check_seed
+from course_lib.arguments import check_instance, check_integers, check_numbers, check_seed
 from course_lib.data import GridDataset
 from course_lib.losses import LearntKernel
 from course_lib.sampling import factor_distance, singles
@@ -37,8 +37,8 @@ def fit_kernel(
     The history has the terms `correlation` (minus the rank correlation of the batch's pairs) and `asymmetry`. Raises
     ValueError for unusable arguments and FloatingPointError naming the term when a loss is not finite.
     """
-    if not isinstance(kernel, LearntKernel):
-        raise ValueError(f"kernel: got {type(kernel).__name__}; allowed is a LearntKernel.")
+    check_instance(LearntKernel, "a LearntKernel", kernel=kernel)
+    check_instance(GridDataset, "a dataset of course_lib.data", data=data)
     (steps,) = check_integers(0, steps=steps)
     check_integers(2, batch_size=batch_size, pairs=pairs)
     (log_every,) = check_integers(1, log_every=log_every)

@@ -5,15 +5,21 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from course_lib.arguments import check_choice
 from course_lib.training import History
 
 
 def training_curves(history: History, *, terms: Sequence[str] | None = None, unit: str = "per image") -> Figure:
     """One panel per column of the history, or per one of `terms`, over the training steps.
 
-    A term that falls to less than a tenth is drawn on a logarithmic axis, or its end could not be seen.
+    A term that falls to less than a tenth is drawn on a logarithmic axis, or its end could not be seen. Raises
+    ValueError for a history without records, and for a term that it lacks.
     """
+    if not history.records:
+        raise ValueError("history: got one without records; train for at least one step first.")
     frame = history.to_frame().drop(columns="seconds")
+    for term in terms or ():
+        check_choice(tuple(frame.columns), terms=term)
     frame = frame if terms is None else frame[list(terms)]
     figure, axes = plt.subplots(
         1, len(frame.columns), figsize=(2.6 * len(frame.columns), 2.4), layout="constrained", squeeze=False

@@ -6,6 +6,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from course_lib.arguments import as_tensor
 from course_lib.data import GridDataset
 from course_lib.frameworks import Framework
 from course_lib.losses import kl_to_standard_normal
@@ -14,9 +15,13 @@ from course_lib.losses import kl_to_standard_normal
 def to_rgb(images) -> np.ndarray:
     """Images (..., C, H, W), uint8 or float in [0, 1], with 1 to 3 channels → float (..., H, W, 3) in [0, 1].
 
-    One channel becomes grey; of two channels the first is red and the second green.
+    One channel becomes grey; of two channels the first is red and the second green. Raises ValueError for other types
+    and other numbers of channels.
     """
-    images = torch.as_tensor(images).detach().cpu()
+    images = as_tensor(images, "images", "images (..., C, H, W)").detach().cpu()
+    if images.ndim < 3 or (images.dtype != torch.uint8 and not images.is_floating_point()):
+        got = f"{images.dtype} {tuple(images.shape)}"
+        raise ValueError(f"images: got {got}; allowed are uint8, and floats in [0, 1], (..., C, H, W).")
     images = images.float() / 255 if images.dtype == torch.uint8 else images.float()
     channels = images.shape[-3]
     if channels not in (1, 2, 3):

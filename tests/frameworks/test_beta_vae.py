@@ -79,7 +79,7 @@ def test_the_posterior_is_the_encoder_s_of_raw_and_standardised_images():
         assert isinstance(posterior, DiagonalGaussian) and not any(part.requires_grad for part in posterior)
         torch.testing.assert_close(torch.cat(posterior, 1), statistics.detach())
         assert torch.equal(posterior.mean, framework.encode(images))
-    with pytest.raises(ValueError, match=r"images: got shape \(2, 2, 8, 8\); this model takes \(B, 2, 16, 16\)"):
+    with pytest.raises(ValueError, match=r"images: got shape \(2, 2, 8, 8\); expected \(B, 2, 16, 16\)"):
         framework.posterior(DATA.images([1, 2])[..., :8, :8])
 
 
@@ -128,7 +128,7 @@ def test_load_refuses_what_it_did_not_write(tmp_path):
         load_framework(tmp_path / "other")
     framework = BetaVAE(mlp_vae(DATA, 3))
     write_tensors(tmp_path / "empty", {}, framework.config)
-    with pytest.raises(ValueError, match="path: the weights in .* do not fit"):
+    with pytest.raises(ValueError, match="path: .* its weights do not fit its configuration"):
         load_framework(tmp_path / "empty")
 
 

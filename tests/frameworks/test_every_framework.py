@@ -173,7 +173,7 @@ def trainer_of(framework, data, steps=20):
 @every
 def test_a_step_never_looks_at_a_value(build, data, monkeypatch):
     """Checks of ranges, which happen on the CPU only, are set aside; after two steps nothing is left to be made."""
-    monkeypatch.setattr(FactorSpace, "checked", lambda self, index: index)
+    monkeypatch.setattr(FactorSpace, "check_index", lambda self, index: index)
     trainer = trainer_of(build(mlp_vae(data, 3)), data)
     strides = torch.tensor(data.space.strides)
     monkeypatch.setattr(FactorSpace, "index", lambda self, factors: (factors * strides).sum(-1))

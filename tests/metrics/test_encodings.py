@@ -102,7 +102,7 @@ def test_wrong_encoders_are_named(small, encode, words):
 def test_wrong_tables_are_named(small, known, monkeypatch):
     with pytest.raises(ValueError, match="encode: got Tensor; allowed is a function"):
         metrics.mig(known["identity"], small)
-    with pytest.raises(ValueError, match="data: got NoneType; allowed is a dataset"):
+    with pytest.raises(ValueError, match="data: got None; allowed is a dataset"):
         metrics.mig(lambda images: images)
     with pytest.raises(ValueError, match=r"latents: got shape \(4095, 4\); allowed are latents \(4096, D\)"):
         Encodings.from_table(known["identity"][1:], small)

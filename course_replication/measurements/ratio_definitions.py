@@ -76,9 +76,9 @@ def perfect_alignment(context: Context) -> dict[str, bool | float]:
         }
     return found | {
         "a-score-of-1-means-a-latent-for-each-factor": not any(shared),
+        "a-factor-at-1-is-in-one-latent": found["axis-alignment-of-x/changing"] < 1 - ROUNDING,
         "factors-score-1": found["axis-alignment/factors"] > 1 - ROUNDING,
         "library-as-the-mean-of-ratios": max(off) < ROUNDING,
-        "x-scores-1-in-two-latents": found["axis-alignment-of-x/changing"] > 1 - ROUNDING,
         "ratio-of-means-sees-it": found["ratio-of-means-of-x/changing"] < 0.5,
     }
 

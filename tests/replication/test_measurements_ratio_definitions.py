@@ -26,7 +26,8 @@ def test_both_ratios_agree_in_two_dimensions():
 def test_a_perfect_alignment(context, monkeypatch):
     found = ratio_definitions.perfect_alignment(context)
     assert not found["a-score-of-1-means-a-latent-for-each-factor"]
-    assert found["factors-score-1"] and found["x-scores-1-in-two-latents"] and found["ratio-of-means-sees-it"]
+    assert not found["a-factor-at-1-is-in-one-latent"]
+    assert found["factors-score-1"] and found["ratio-of-means-sees-it"]
     assert found["library-as-the-mean-of-ratios"]
     right = ratio_definitions._of_traversals
     monkeypatch.setattr(ratio_definitions, "_of_traversals", lambda points: right(points)[::-1])

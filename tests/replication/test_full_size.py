@@ -20,7 +20,7 @@ from course_replication.measurements.trainings import once
 from course_replication.runs import attempt
 
 TINY = {"steps": 3, "batch_size": 4}
-pytestmark = pytest.mark.filterwarnings("ignore:num_samples", "ignore:An input array is constant")
+pytestmark = pytest.mark.filterwarnings("ignore:.*samples are too few", "ignore:An input array is constant")
 
 
 @pytest.fixture(autouse=True)

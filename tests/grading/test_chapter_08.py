@@ -15,6 +15,7 @@ from course_grading.checks.ch08_impossibility import (
     WITNESSES,
     _angles,
     _of_directions,
+    _of_power,
     coupled,
     entangled,
     mirror,
@@ -119,6 +120,21 @@ def by_steps(z, matrix):
     law = Normal(torch.tensor(0.0, dtype=z.dtype), torch.tensor(1.0, dtype=z.dtype))
     scores = torch.stack([law.icdf(column) for column in z.T])
     return torch.stack([law.cdf(row) for row in matrix @ scores], dim=1)
+
+
+@pytest.mark.parametrize("way", [_of_directions, _of_power])
+def test_twice_the_angle_is_not_enough(judged, way):
+    """It works where one factor differs more often or by more, so there have to be pairs where neither does."""
+
+    def doubled(first, second):
+        return way(second - first, 2)
+
+    pair = turned(25, 4_000, torch.Generator().manual_seed(0), noise=0.01, every=10)
+    assert float(doubled(*pair)) == pytest.approx(25, abs=0.2)
+    for seed in range(20):
+        verdict = judged("08.6", doubled, seed)
+        assert not verdict.passed and "Four times the angle" in verdict.message
+        assert not judged("08.6h", doubled, seed).passed
 
 
 def test_codes_far_in_a_tail(judged):

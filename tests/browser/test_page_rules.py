@@ -159,8 +159,9 @@ def test_contrast_is_judged_as_axe_core_judges_it(open_page, body):
     with open_page(body) as (page, _):
         page.evaluate(AXE_SCRIPT)
         judged = page.evaluate("axe.run({runOnly: ['color-contrast']})")
-        assert not judged["incomplete"] and judged["passes"] + judged["violations"]
-        assert bool(judged["violations"]) == bool(page_rules.contrast_faults(page))
+        undecided = judged["incomplete"]  # text in the colour of its ground, of which axe-core asks a person
+        assert judged["passes"] + judged["violations"] + undecided
+        assert bool(judged["violations"] + undecided) == bool(page_rules.contrast_faults(page))
 
 
 def test_inspecting_looks_at_both_widths_and_at_opened_answers(open_page):

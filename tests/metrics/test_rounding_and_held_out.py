@@ -7,7 +7,7 @@ import torch
 from course_lib import metrics
 from course_lib.distances import round_distances
 from course_lib.metrics import Encodings
-from course_lib.metrics._beta_vae_score import mean_differences
+from course_lib.metrics.fixed_factor import mean_differences
 from course_lib.metrics.samples import generator
 
 

@@ -1,6 +1,6 @@
 """Chapter 18, triplets: all of a batch, who moves where, which is nearer, a sampler's faults, a code, five codes.
 
-References look at one triplet after the other and count in fractions; `course_lib` is not used.
+References choose one triplet after the other and count in fractions; `course_lib` is not used.
 """
 
 import itertools
@@ -41,12 +41,12 @@ def batch_triplet_loss(codes: Tensor, truth: Tensor, margin: float | None) -> Te
     return _mean(_losses(codes, truth, margin), codes)
 
 
-def _mean(losses: list[Tensor], codes: Tensor) -> Tensor:
-    return torch.stack(losses).mean() if losses else 0 * codes.sum()
+def _mean(losses: Tensor, codes: Tensor) -> Tensor:
+    return losses.mean() if len(losses) else 0 * codes.sum()
 
 
-def _total(losses: list[Tensor], codes: Tensor) -> Tensor:
-    return sum(losses, 0 * codes.sum())
+def _total(losses: Tensor, codes: Tensor) -> Tensor:
+    return losses.sum()
 
 
 def _hard(near: Tensor, far: Tensor, margin: float) -> Tensor:
@@ -57,20 +57,23 @@ def _soft(near: Tensor, far: Tensor) -> Tensor:
     return softplus(near - far)
 
 
-def _losses(codes, truth, margin, hard=_hard, soft=_soft, **kept) -> list[Tensor]:
+def _losses(codes, truth, margin, hard=_hard, soft=_soft, norm=1, change=lambda near, far: (near, far), **kept):
     """The loss of every triplet; `kept` says to `_triplets` which there are."""
-    pairs = _triplets(codes, truth, **kept)
-    return [soft(near, far) if margin is None else hard(near, far, margin) for near, far in pairs]
-
-
-def _triplets(codes, truth, norm=1, ties=False, itself=False, zeros=True, change=lambda near, far: (near, far)):
-    """The anchor's distances to positive and negative, of every triplet."""
     distance = torch.linalg.vector_norm(codes.unsqueeze(1) - codes, norm, dim=2)
-    for anchor, positive, negative in itertools.product(range(len(codes)), repeat=3):
-        near, far = truth[anchor, positive].item(), truth[anchor, negative].item()
+    anchor, positive, negative = torch.tensor(_triplets(truth.tolist(), **kept), dtype=torch.int64).reshape(-1, 3).T
+    near, far = change(distance[anchor, positive], distance[anchor, negative])
+    return soft(near, far) if margin is None else hard(near, far, margin)
+
+
+def _triplets(truth: list[list[int]], ties=False, itself=False, zeros=True) -> list[tuple[int, int, int]]:
+    """Anchor, positive and negative, one triplet after the other."""
+    found = []
+    for anchor, positive, negative in itertools.product(range(len(truth)), repeat=3):
+        near, far = truth[anchor][positive], truth[anchor][negative]
         different = positive != negative != anchor and (itself or positive != anchor)
         if different and (zeros or near > 0) and (near < far or (ties and near == far)):
-            yield change(distance[anchor, positive], distance[anchor, negative])
+            found.append((anchor, positive, negative))
+    return found
 
 
 def _with(combine=_mean, **changes):
@@ -110,11 +113,11 @@ BATCH_MISTAKES = {
     "the sum over the triplets: their mean is wanted.": _with(_total),
     "the mean over the triplets that still cost something: the settled ones count too, with 0. (Some libraries do it "
     "your way; then the loss does not fall as triplets are settled.)":
-        _with(lambda losses, codes: _mean([loss for loss in losses if loss > 0], codes)),
+        _with(lambda losses, codes: _mean(losses[losses > 0], codes)),
     "the value is right and nothing is learnt: the codes were detached, so no gradient reaches them.":
         lambda codes, truth, margin: batch_triplet_loss(codes.detach(), truth, margin) + 0 * codes.sum(),
     "a batch without any triplet gives 0/0: its loss is 0. One such batch and the network's weights are NaN.":
-        _with(lambda losses, codes: _mean(losses, codes) if losses else math.nan * codes.sum()),
+        _with(lambda losses, codes: _mean(losses, codes) if len(losses) else math.nan * codes.sum()),
 }  # fmt: skip
 
 

@@ -59,7 +59,8 @@ TOO_WIDE = """() => {
 }"""
 READABLE = """() => [...(document.querySelector('article') ?? document.body).querySelectorAll(
   'h1, h2, h3, h4, p, li, pre, table, img, mjx-container'
-)].filter(element => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }))"""
+)].filter(element => element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+  && (element.textContent.trim() || element.matches('img, mjx-container, :has(img, mjx-container)')))"""
 # The theme prints the page's title in another place: an h1 is there as long as any h1 with its words is.
 GONE = """elements => {
   const there = element => element.checkVisibility({ visibilityProperty: true, opacityProperty: true })

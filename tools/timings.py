@@ -57,7 +57,7 @@ def page() -> str:
         link = Path(os.path.relpath(path, PAGE.parent)).as_posix()
         title = notebook_io.read(path).cells[0].source.splitlines()[0].removeprefix("# ")
         found = record["notebooks"].get(path.stem)
-        took = f"{found['seconds']:.0f} s | {found['code_cells']}" if found else "not measured | "
+        took = f"{found['seconds']:.0f} s | {found['code_cells']}" if found else "not measured | –"
         lines.append(f"| [{title}]({link}) | {took} |")
     versions = f"PyTorch {record['torch']}, Python {record['python']}"
     where = f"Measured on {record['date']}, on one core of: {record['processor']}; {versions}."

@@ -121,6 +121,7 @@ RIGHT = [
     (page_rules.details_faults, ANSWER + "<details open><summary>(b)</summary>Bare words.</details>"),
     (page_rules.frames_faults, MOVES),
     (page_rules.print_faults, "<h1>A</h1><p>B</p>"),
+    (page_rules.print_faults, "<h1>A</h1><table><th><p></p></th><td><p>B</p></td></table>"),
     (page_rules.width_faults, "<div style='overflow-x: auto'><table style='width: 2000px'><td>A</td></table></div>"),
     (
         page_rules.contrast_faults,

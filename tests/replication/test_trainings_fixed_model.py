@@ -151,5 +151,5 @@ def test_one_run_measures_all_that_the_claims_ask_for_with_controls(context, sma
         asked = {*_metrics(claim)}
         assert asked | {f"control/untrained/{metric}" for metric in asked} <= found.keys()
         (part,) = PLANS[name]
-        assert (part.scale, part.seeds) == ("quick", 5) and len(deviations_of(claim, part)) >= 6
+        assert (part.scale, part.seeds) == ("small", 5) and len(deviations_of(claim, part)) >= 6
     assert len({PLANS[name][0].run(0).id for name in CLAIMS}) == 1, "five claims, one training"

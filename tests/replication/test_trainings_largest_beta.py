@@ -74,6 +74,6 @@ def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller(cont
     assert {*_metrics(CLAIM)} == {_renamed(part.name, "beta-best") for part in parts} and "beta-best" in found
     assert [part.settings["reconstruction"] for part in parts] == CLAIM.settings["reconstruction"]
     for part in parts:
-        assert (part.scale, part.seeds, part.measurement) == ("quick", 5, "largest_beta.scan")
+        assert (part.scale, part.seeds, part.measurement) == ("small", 5, "largest_beta.scan")
         assert {note.partition(":")[0] for note in deviations_of(CLAIM, part)} >= {"beta", "steps", "latents"}
         assert ("kernel_steps" in part.settings) == (part.settings["reconstruction"] == "learnt")

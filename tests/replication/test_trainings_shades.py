@@ -85,7 +85,7 @@ def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller(cont
         found.append({_renamed(part.name, name) for name in shades.training(apart, **part.settings | TINY)})
     assert {*_metrics(CLAIM)} <= set().union(*found) and all({*_metrics(CLAIM)} & each for each in found)
     for part in parts:
-        assert (part.scale, part.seeds) == ("quick", 5) and shades._DATA in deviations_of(CLAIM, part)
+        assert (part.scale, part.seeds) == ("small", 5) and shades._DATA in deviations_of(CLAIM, part)
         data = XYObject(**{name: part.settings[name] for name in shades.OPTIONS})
         assert data.shape == (3, 16, 16) and len(data) == 4608
         assert part.settings["dci"] >= 100 * max(data.space.sizes), "as many points as DCI asks for"

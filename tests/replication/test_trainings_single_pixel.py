@@ -67,4 +67,4 @@ def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller():
     assert {*_metrics(CLAIM)} == {_renamed(part.name, names[part.measurement]) for part in parts}
     assert [part.settings["spacing"] for part in parts] == [3, 2, 2, 1]
     for part in parts:
-        assert (part.scale, part.seeds) == ("quick", 5) and single_pixel._GRID in deviations_of(CLAIM, part)
+        assert (part.scale, part.seeds) == ("small", 5) and single_pixel._GRID in deviations_of(CLAIM, part)

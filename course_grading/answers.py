@@ -38,7 +38,7 @@ def row(answer, count: int, name: str = "") -> list[float]:
 
 
 def word(answer, allowed: Sequence[str], name: str = "") -> str:
-    """One of the allowed words, in any case; a hyphen or an underscore may stand for a space, and so the other way."""
+    """One of the allowed words, in any case; hyphens, underscores and spaces do not count: "q(z | x)" is "q(z|x)"."""
     text = answer.value if isinstance(answer, Enum) else answer
     known = {_plain(each): each for each in allowed}
     found = known.get(_plain(one_line(text))) if isinstance(text, str) else None
@@ -170,7 +170,7 @@ def _listed(answer) -> list | None:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.lower().replace("-", " ").replace("_", " ").split())
+    return "".join(letter for letter in text.lower() if not letter.isspace() and letter not in "-_")
 
 
 def _sized(value: float, right: float) -> str:

@@ -20,12 +20,12 @@ def kl_to_standard_normal(posterior: DiagonalGaussian) -> Tensor:
 def symmetric_kl(first: DiagonalGaussian, second: DiagonalGaussian) -> Tensor:
     """½ KL(p ‖ q) + ½ KL(q ‖ p) of each latent, (B, D), in nats, never negative and 0 where the two are equal.
 
-    Written out, sinh²(½ (log σ_p² − log σ_q²)) + ¼ (μ_p − μ_q)² (1/σ_p² + 1/σ_q²). A log-variance below −88 (in
-    float64, −709), whose precision would be infinite, counts as that in the second term. Source: Dittadi et al. 2020;
+    Written out, sinh²(½ (log σ_p² − log σ_q²)) + ¼ (μ_p − μ_q)² (1/σ_p² + 1/σ_q²). A log-variance below −87 (in
+    float64, −708), whose precision would be infinite, counts as that in the second term. Source: Dittadi et al. 2020;
     the thesis, Eq. A.2. Chapter 10.
     """
     spread = (0.5 * (first.log_variance - second.log_variance)).sinh().square()
-    largest = math.log(torch.finfo(first.log_variance.dtype).max / 2)  # 0 times an infinite precision would be NaN
+    largest = math.log(torch.finfo(first.log_variance.dtype).max / 4)  # 0 times an infinite precision would be NaN
     precision = sum((-side.log_variance).clamp(max=largest).exp() for side in (first, second))
     return spread + 0.25 * (first.mean - second.mean).square() * precision
 

@@ -19,6 +19,7 @@ from course_replication.measurements.training import (
     framework_of,
     take,
     train,
+    with_kernel,
 )
 from course_replication.runs import Context
 
@@ -34,7 +35,7 @@ def scan(context: Context, *, betas: list[float], **settings) -> dict[str, float
     the best; "control/untrained/…" the same of the network before its first step.
     """
     fitting, data = take(settings, OF_FIT), dataset(**take(settings, OF_DATA))
-    framework_with = partial(framework_of, data, context.seed, **settings)
+    framework_with = partial(framework_of, data, context.seed, **with_kernel(data, context.seed, settings))
     untrained, left = left_over(framework_with(beta=max(betas)), data, context.seed), {}
     for beta in sorted(betas, reverse=True):
         framework = framework_with(beta=beta)

@@ -95,10 +95,17 @@ def take(settings: dict, names: tuple[str, ...]) -> dict:
 
 def framework_of(data: GridDataset, seed: int, *, network: str, latents: int, **settings) -> Framework:
     """The framework that settings describe, its network not trained yet."""
-    steps, radius, run = (settings.pop(name, None) for name in ("kernel_steps", "radius", "kernel"))
-    if settings["reconstruction"] == "learnt":
-        settings["reconstruction"] = _stored_kernel(radius, run) if run else small_kernel(data, seed, steps)
+    settings = with_kernel(data, seed, settings)
     return framework_around(NETWORKS[network](data, latents, seed=seed), **settings)
+
+
+def with_kernel(data: GridDataset, seed: int, settings: dict) -> dict:
+    """The settings with a kernel in the place of the `reconstruction` "learnt": trained here, or the stored one."""
+    settings = dict(settings)
+    steps, radius, run = (settings.pop(name, None) for name in ("kernel_steps", "radius", "kernel"))
+    if isinstance(settings["reconstruction"], str) and settings["reconstruction"] == "learnt":
+        settings["reconstruction"] = _stored_kernel(radius, run) if run else small_kernel(data, seed, steps)
+    return settings
 
 
 def framework_around(
@@ -177,7 +184,7 @@ class Exchanged(Encodings):
         self._table, self._places = table, places
 
     def __call__(self, index) -> Tensor:
-        return self._table(self._places[self.space.checked(index).cpu()])
+        return self._table(self._places[self.space.check_index(index).cpu()])
 
 
 def _trained_and_scored(context: Context, checkpoint: Path, settings: dict) -> Scores:

@@ -94,7 +94,7 @@ def _constant(values: Tensor) -> float | None:
 
 
 def gradient_fault(got, expected: Tensor | None, name: str) -> str | None:
-    """What is wrong with the gradient for the argument `name`, or None; None and what rounding leaves count as zeros."""
+    """What is wrong with the gradient for the argument `name`, or None; None and what rounding leaves count as 0."""
     nothing = got is None or (isinstance(got, Tensor) and not (got.abs() > ROUNDING).any())
     if expected is None or not (expected.abs() > ROUNDING).any():
         return None if nothing else f"the output should not depend on {name}, and its gradient there is not 0."

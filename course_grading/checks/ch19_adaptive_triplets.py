@@ -3,11 +3,13 @@
 The references of 19.1 and 19.2 go through rows one by one and write the gradient out, without `course_lib.losses`.
 """
 
+import math
+
 import torch
 from torch import Tensor
 
 from course_grading.answers import numbers, words
-from course_grading.exercise import Function
+from course_grading.exercise import Function, either
 from course_lib.losses import shared_latents
 
 # 19.1 -----------------------------------------------------------------------------------------------------------------
@@ -41,30 +43,35 @@ def _tau(differences: Tensor, strength: float) -> Tensor:
 
 
 SHARED_MISTAKES = {
-    (
-        "both planted faults are still there: η belongs to the largest difference, and the comparison is strict."
-    ): lambda d, s: d <= _tau(d, 1 - s),
-    (
-        "the comparison is not strict: with ≤ the least changed latent is shared even at η = 0, and where all "
-        "differences are equal, all of them are."
-    ): lambda d, s: d <= _tau(d, s),
-    ("η and 1 − η are exchanged: η = 0 is the smallest difference, below which nothing lies."): lambda d, s: (
-        d < _tau(d, 1 - s)
-    ),
-    ("the least and the most were taken over the whole batch: each pair has a threshold of its own."): lambda d, s: (
-        d < d.min() + s * (d.max() - d.min())
-    ),
-    (
-        "the least and the most were taken over the batch, latent by latent: they run over the latents of a pair."
-    ): lambda d, s: d < d.amin(0) + s * (d.amax(0) - d.amin(0)),
+    "both planted faults are still there: η belongs to the largest difference, and the comparison is strict.":
+        lambda d, s: d <= _tau(d, 1 - s),
+    "the comparison is not strict: with ≤ the least changed latent is shared even at η = 0, and where all "
+    "differences are equal, all of them are.":
+        lambda d, s: d <= _tau(d, s),
+    "η and 1 − η are exchanged: η = 0 is the smallest difference, below which nothing lies.":
+        lambda d, s: d < _tau(d, 1 - s),
+    "the least and the most were taken over the whole batch: each pair has a threshold of its own.":
+        lambda d, s: d < d.min() + s * (d.max() - d.min()),
+    "the least and the most were taken over the batch, latent by latent: they run over the latents of a pair.":
+        lambda d, s: d < d.amin(0) + s * (d.amax(0) - d.amin(0)),
     "the threshold is a share of the largest difference only: the least counts.": lambda d, s: d < s * _ends(d)[1],
     "the threshold is always half-way: use `strength`.": lambda d, s: d < _tau(d, 0.5),
     "these are the latents that are *not* shared: shared ones lie below τ.": lambda d, s: d > _tau(d, s),
-    ("the threshold is the mean of the differences: it lies between the least and the most, as η says."): lambda d, s: (
-        d < d.mean(1, keepdim=True)
-    ),
+    "the threshold is the mean of the differences: it lies between the least and the most, as η says.":
+        lambda d, s: d < d.mean(1, keepdim=True),
     "got floats, and the right ones: a mask is boolean.": lambda d, s: shared(d, s).float(),
-}
+}  # fmt: skip
+
+
+def _by_the_formula(differences, strength):
+    """As the task writes it, rounding included."""
+    low, high = _ends(differences)
+    return differences < (1 - strength) * low + strength * high
+
+
+def _sorted_first(differences, strength):
+    ordered = differences.sort(dim=1).values
+    return differences < torch.lerp(ordered[:, :1], ordered[:, -1:], strength)
 
 
 # 19.2 -----------------------------------------------------------------------------------------------------------------
@@ -110,54 +117,54 @@ def adaptive_distance(anchor: Tensor, negative: Tensor, weight: float, strength:
     return _Written.apply(anchor, negative, 1 + mask.to(anchor.dtype) * (weight**2 - 1))
 
 
-def _weights(a, n, weight, strength, guess=None):
+def _weights(a, n, weight, strength, guess=None, is_shared=torch.lt):
     guess = (a - n).detach().abs() if guess is None else guess
-    return torch.where(guess < _tau(guess, strength), weight, 1.0)
+    return torch.where(is_shared(guess, _tau(guess, strength)), weight, 1.0)
 
 
 def _norm(differences):
     return torch.linalg.vector_norm(differences, dim=1)
 
 
-def _le(a, n, weight, strength):
-    guess = (a - n).detach().abs()
-    return _norm(torch.where(guess <= _tau(guess, strength), weight, 1.0) * (a - n))
-
-
 ADAPTIVE_MISTAKES = {
-    (
-        "the distance is right, and its gradient is NaN where the two codes are equal: √ has an infinite slope at 0. "
-        "torch.linalg.vector_norm takes 0 there."
-    ): lambda a, n, w, s: (_weights(a, n, w, s) * (a - n)).square().sum(1).sqrt(),
+    "the distance is right, and its gradient is NaN where the two codes are equal: √ has an infinite slope at 0. "
+    "torch.linalg.vector_norm takes 0 there.":
+        lambda a, n, w, s: (_weights(a, n, w, s) * (a - n)).square().sum(1).sqrt(),
     "this is the distance in ℓ1: ℓ2 is wanted.": lambda a, n, w, s: (_weights(a, n, w, s) * (a - n)).abs().sum(1),
-    ("the squares were weighted by ω: the *differences* are, and in the square the weight is ω²."): lambda a, n, w, s: (
-        _norm(_weights(a, n, w, s).sqrt() * (a - n))
-    ),
-    ("the square of the distance: the root is missing."): lambda a, n, w, s: (
-        (_weights(a, n, w, s) * (a - n)).square().sum(1)
-    ),
+    "the squares were weighted by ω: the *differences* are, and in the square the weight is ω².":
+        lambda a, n, w, s: _norm(_weights(a, n, w, s).sqrt() * (a - n)),
+    "the square of the distance: the root is missing.":
+        lambda a, n, w, s: (_weights(a, n, w, s) * (a - n)).square().sum(1),
     "nothing is weighted: this is the plain ℓ2 distance.": lambda a, n, w, s: _norm(a - n),
-    (
-        "the shared latents were left out, as if averaged: they are weighted by ω, and keep a gradient."
-    ): lambda a, n, w, s: _norm(torch.where(_weights(a, n, 0.0, s) == 0, 0.0, 1.0) * (a - n)),
-    (
-        "the weight went to the latents that are not shared: ω belongs to those below the threshold."
-    ): lambda a, n, w, s: _norm((1 + w - _weights(a, n, w, s)) * (a - n)),
-    ("δ was taken with its sign: a latent that fell by 3 has changed by 3."): lambda a, n, w, s: _norm(
-        _weights(a, n, w, s, (a - n).detach()) * (a - n)
-    ),
-    (
-        "the mask was taken from *squared* differences, whose middle is another: δ is |a − n|, in ℓ2 as well."
-    ): lambda a, n, w, s: _norm(_weights(a, n, w, s, (a - n).detach().square()) * (a - n)),
-    "the comparison with τ is not strict: where all latents differ alike, none is shared.": _le,
+    "the shared latents were left out, as if averaged: they are weighted by ω, and keep a gradient.":
+        lambda a, n, w, s: _norm(torch.where(_weights(a, n, 0.0, s) == 0, 0.0, 1.0) * (a - n)),
+    "the weight went to the latents that are not shared: ω belongs to those below the threshold.":
+        lambda a, n, w, s: _norm((1 + w - _weights(a, n, w, s)) * (a - n)),
+    "δ was taken with its sign: a latent that fell by 3 has changed by 3.":
+        lambda a, n, w, s: _norm(_weights(a, n, w, s, (a - n).detach()) * (a - n)),
+    "the mask was taken from *squared* differences, whose middle is another: δ is |a − n|, in ℓ2 as well.":
+        lambda a, n, w, s: _norm(_weights(a, n, w, s, (a - n).detach().square()) * (a - n)),
+    "the comparison with τ is not strict: where all latents differ alike, none is shared.":
+        lambda a, n, w, s: _norm(_weights(a, n, w, s, is_shared=torch.le) * (a - n)),
     "η and 1 − η are exchanged in the threshold.": lambda a, n, w, s: _norm(_weights(a, n, w, 1 - s) * (a - n)),
-    (
-        "the distance is right, but no gradient reaches the codes: detach the mask, not the differences."
-    ): lambda a, n, w, s: _norm(_weights(a, n, w, s) * (a - n).detach()),
-    ("averaged over the pairs: one distance for each pair is wanted, (B,)."): lambda a, n, w, s: _norm(
-        _weights(a, n, w, s) * (a - n)
-    ).mean(),
-}
+    "the distance is right, but no gradient reaches the codes: detach the mask, not the differences.":
+        lambda a, n, w, s: _norm(_weights(a, n, w, s) * (a - n).detach()),
+    "averaged over the pairs: one distance for each pair is wanted, (B,).":
+        lambda a, n, w, s: _norm(_weights(a, n, w, s) * (a - n)).mean(),
+}  # fmt: skip
+
+
+def _distance_by_a_guarded_root(anchor, negative, weight, strength):
+    apart = (anchor - negative).abs()
+    squares = torch.where(_sorted_first(apart, strength), weight, 1.0).square() * apart.square()
+    total = squares.sum(1)
+    return torch.where(total > 0, total.where(total > 0, 1.0).sqrt(), 0.0)
+
+
+def _distance_of_weighted_codes(anchor, negative, weight, strength):
+    """As Equation 5.20 has it: the codes are weighted, not the differences."""
+    weights = torch.where(_sorted_first((anchor - negative).abs(), strength), weight, 1.0)
+    return torch.linalg.vector_norm(weights * anchor - weights * negative, dim=1)
 
 
 # 19.3 -----------------------------------------------------------------------------------------------------------------
@@ -229,36 +236,27 @@ def _degrees(tangent):
 
 
 ANGLE_MISTAKES = {
-    (
-        "the positive counts in full here, as in the chapter: its second latent has a weight of its own."
-    ): lambda p, n, wp, wn: _degrees(_tangent(p, n, 1.0, wn)),
-    ("tan θ = ω is where the negative's step is the longest: the positive has a say too."): lambda p, n, wp, wn: (
-        _degrees(wn)
-    ),
-    ("some angles are below 0: where the slope on the axis is positive, the axis is the best."): lambda p, n, wp, wn: (
-        torch.rad2deg(_tangent(p, n, wp, wn).atan()).clamp(max=45)
-    ),
-    (
-        "some angles are above 45°: there the *other* latent has the longer part. The best up to 45° is 45°."
-    ): lambda p, n, wp, wn: torch.rad2deg(_tangent(p, n, wp, wn).clamp(min=0).atan()),
-    ("some angles are below 0 and some above 45°: the best within the range is its end."): lambda p, n, wp, wn: (
-        torch.rad2deg(_tangent(p, n, wp, wn).atan())
-    ),
+    "the positive counts in full here, as in the chapter: its second latent has a weight of its own.":
+        lambda p, n, wp, wn: _degrees(_tangent(p, n, 1.0, wn)),
+    "tan θ = ω is where the negative's step is the longest: the positive has a say too.":
+        lambda p, n, wp, wn: _degrees(wn),
+    "some angles are below 0: where the slope on the axis is positive, the axis is the best.":
+        lambda p, n, wp, wn: torch.rad2deg(_tangent(p, n, wp, wn).atan()).clamp(max=45),
+    "some angles are above 45°: there the *other* latent has the longer part. The best up to 45° is 45°.":
+        lambda p, n, wp, wn: torch.rad2deg(_tangent(p, n, wp, wn).clamp(min=0).atan()),
+    "some angles are below 0 and some above 45°: the best within the range is its end.":
+        lambda p, n, wp, wn: torch.rad2deg(_tangent(p, n, wp, wn).atan()),
     "in radians: degrees are wanted.": lambda p, n, wp, wn: _tangent(p, n, wp, wn).clamp(0, 1).atan(),
-    ("this is the tangent of the angle: the angle itself is wanted, in degrees."): lambda p, n, wp, wn: _tangent(
-        p, n, wp, wn
-    ).clamp(0, 1),
-    ("the arc of the sine was taken: the slope is 0 where sine over *cosine* has this value."): lambda p, n, wp, wn: (
-        torch.rad2deg(_tangent(p, n, wp, wn).clamp(0, 1).asin())
-    ),
-    (
-        "the sign is turned round: a heavy weight on the *negative* is what drives the step off the axis."
-    ): lambda p, n, wp, wn: _degrees((wp * p - wn * n) / (n - p)),
-    (
-        "either the axis or 45°: between them the loss has its lowest point where the slope vanishes."
-    ): lambda p, n, wp, wn: 45.0 * (wp * p < wn * n),
+    "this is the tangent of the angle: the angle itself is wanted, in degrees.":
+        lambda p, n, wp, wn: _tangent(p, n, wp, wn).clamp(0, 1),
+    "the arc of the sine was taken: the slope is 0 where sine over *cosine* has this value.":
+        lambda p, n, wp, wn: torch.rad2deg(_tangent(p, n, wp, wn).clamp(0, 1).asin()),
+    "the sign is turned round: a heavy weight on the *negative* is what drives the step off the axis.":
+        lambda p, n, wp, wn: _degrees((wp * p - wn * n) / (n - p)),
+    "either the axis or 45°: between them the loss has its lowest point where the slope vanishes.":
+        lambda p, n, wp, wn: 45.0 * (wp * p < wn * n),
     "the two weights are exchanged.": lambda p, n, wp, wn: _degrees(_tangent(p, n, wn, wp)),
-}
+}  # fmt: skip
 
 
 # 19.5 -----------------------------------------------------------------------------------------------------------------
@@ -273,6 +271,7 @@ def training_steps(generator: torch.Generator) -> list[list]:
         [steps, 1_000, 0.0, 0.5, 0.5],
         [steps, 800, 1.0, 0.0, 0.0],
         [torch.tensor([7]), 10, 0.75, 0.75, 0.5],
+        [torch.arange(12), 10, 1.0, 0.0, 0.25],  # the wait ends between two steps
     ]
 
 
@@ -292,33 +291,31 @@ def _done(step, total, wait):
     return (step / total - wait) / (1 - wait)
 
 
+def _with_rounded_wait(rounded):
+    return lambda t, total, a, b, w: _line(t, total, a, b, _done(t, total, rounded(w * total) / total).clamp(0, 1))
+
+
 SCHEDULE_MISTAKES = {
-    ("it does not wait: the line begins at step 0."): lambda t, total, a, b, w: _line(
-        t, total, a, b, (t / total).clamp(max=1)
-    ),
-    ("the value jumps when the waiting is over: the line must begin *there*, at `start`."): lambda t, total, a, b, w: (
-        torch.where(t < w * total, a, _line(t, total, a, b, (t / total).clamp(max=1)))
-    ),
-    (
-        "the line is as steep as one that had not waited, and so does not get to `end` by the last step."
-    ): lambda t, total, a, b, w: _line(t, total, a, b, (t / total - w).clamp(0, 1 - w)),
-    (
-        "the line is as steep as one that had not waited: it gets to `end` only after the last step."
-    ): lambda t, total, a, b, w: _line(t, total, a, b, (t / total - w).clamp(0, 1)),
-    ("it runs on beyond `end`: after the last step the value stays there."): lambda t, total, a, b, w: _line(
-        t, total, a, b, _done(t, total, w).clamp(min=0)
-    ),
-    (
-        "before the waiting is over it lies on the other side of `start`: it stays at `start` until then."
-    ): lambda t, total, a, b, w: _line(t, total, a, b, _done(t, total, w).clamp(max=1)),
+    "it does not wait: the line begins at step 0.":
+        lambda t, total, a, b, w: _line(t, total, a, b, (t / total).clamp(max=1)),
+    "the value jumps when the waiting is over: the line must begin *there*, at `start`.":
+        lambda t, total, a, b, w: torch.where(t < w * total, a, _line(t, total, a, b, (t / total).clamp(max=1))),
+    "the line is as steep as one that had not waited, and so does not get to `end` by the last step.":
+        lambda t, total, a, b, w: _line(t, total, a, b, (t / total - w).clamp(0, 1 - w)),
+    "the line is as steep as one that had not waited: it gets to `end` only after the last step.":
+        lambda t, total, a, b, w: _line(t, total, a, b, (t / total - w).clamp(0, 1)),
+    "it runs on beyond `end`: after the last step the value stays there.":
+        lambda t, total, a, b, w: _line(t, total, a, b, _done(t, total, w).clamp(min=0)),
+    "before the waiting is over it lies on the other side of `start`: it stays at `start` until then.":
+        lambda t, total, a, b, w: _line(t, total, a, b, _done(t, total, w).clamp(max=1)),
     "it runs from `end` to `start`.": lambda t, total, a, b, w: _line(t, total, b, a, _done(t, total, w).clamp(0, 1)),
-    ("it runs first and waits afterwards: hold `start`, then walk to `end`."): lambda t, total, a, b, w: _line(
-        t, total, a, b, (t / (w * total)).clamp(max=1) if w else t * 0.0 + 1
-    ),
-    ("it jumps from `start` to `end`: between them is a straight line."): lambda t, total, a, b, w: (
-        torch.where(t < w * total, a, b) + t * 0.0
-    ),
-}
+    "it runs first and waits afterwards: hold `start`, then walk to `end`.":
+        lambda t, total, a, b, w: _line(t, total, a, b, (t / (w * total)).clamp(max=1) if w else t * 0.0 + 1),
+    "it jumps from `start` to `end`: between them is a straight line.":
+        lambda t, total, a, b, w: torch.where(t < w * total, a, b) + t * 0.0,
+    "the wait was rounded to whole steps: it may end between two of them, and the line begins there.":
+        either(*map(_with_rounded_wait, (math.floor, math.ceil))),
+}  # fmt: skip
 
 
 # 19.6 -----------------------------------------------------------------------------------------------------------------
@@ -341,30 +338,7 @@ RUNS_MISTAKES = {
 }
 
 
-# Right in other styles ------------------------------------------------------------------------------------------------
-
-
-def _mask_sorted_first(differences, strength):
-    ordered = differences.sort(dim=1).values
-    return differences < torch.lerp(ordered[:, :1], ordered[:, -1:], strength)
-
-
-def _distance_by_a_guarded_root(anchor, negative, weight, strength):
-    apart = (anchor - negative).abs()
-    squares = torch.where(_mask_sorted_first(apart, strength), weight, 1.0).square() * apart.square()
-    total = squares.sum(1)
-    return torch.where(total > 0, total.where(total > 0, 1.0).sqrt(), 0.0)
-
-
-def _distance_of_weighted_codes(anchor, negative, weight, strength):
-    """As Equation 5.20 has it: the codes are weighted, not the differences."""
-    weights = torch.where(_mask_sorted_first((anchor - negative).abs(), strength), weight, 1.0)
-    return torch.linalg.vector_norm(weights * anchor - weights * negative, dim=1)
-
-
-def _schedule_by_interpolation(step, total, start, end, wait):
-    return torch.lerp(torch.tensor(start), torch.tensor(end), _done(step, total, wait).clamp(0, 1))
-
+# ----------------------------------------------------------------------------------------------------------------------
 
 EXERCISES = {
     "19.1": Function(
@@ -372,9 +346,10 @@ EXERCISES = {
         cases=differences,
         mistakes=SHARED_MISTAKES,
         also_right=(
-            _mask_sorted_first,
+            _by_the_formula,
+            _sorted_first,
             shared_latents,
-            lambda d, s: torch.stack([shared(row[None], s)[0] for row in d]),
+            lambda d, s: torch.from_numpy(d.numpy() < _tau(d, s).numpy()),
         ),
         praise="right, on every input that was tried. (If your τ is (1 − η) · least + η · most: rounding can put that "
         "above equal differences, and then all are shared. least + η · (most − least) is safe.)",
@@ -403,7 +378,7 @@ EXERCISES = {
         also_right=(
             lambda p, n, wp, wn: _degrees(_tangent(p, n, wp, wn)),
             lambda p, n, wp, wn: torch.rad2deg(torch.atan2(wn * n - wp * p, n - p)).clamp(0, 45),
-            lambda p, n, wp, wn: _degrees((wn - wp * p / n) / (1 - p / n)),
+            lambda p, n, wp, wn: _degrees((wn - wp * p / n) / (1 - p / n)).requires_grad_(),
         ),
     ),
     "19.5": Function(
@@ -411,7 +386,7 @@ EXERCISES = {
         cases=training_steps,
         mistakes=SCHEDULE_MISTAKES,
         also_right=(
-            _schedule_by_interpolation,
+            lambda t, total, a, b, w: torch.lerp(torch.tensor(a), torch.tensor(b), _done(t, total, w).clamp(0, 1)),
             lambda t, total, a, b, w: _line(t, total, a, b, _done(t, total, w).clamp(0, 1)),
             lambda t, total, a, b, w: a + (b - a) * ((t - w * total).clamp(min=0) / (total - w * total)).clamp(max=1),
         ),

@@ -5,6 +5,7 @@ Isotonic regressions are SciPy's and blocks are read off them, so that nothing h
 """
 
 import math
+from functools import partial
 
 import torch
 from scipy.optimize import isotonic_regression
@@ -70,33 +71,34 @@ def _by_mass(a, mass_a, b, mass_b):
 
 
 ISOTONIC_MISTAKES = {
-    ("the weights are ignored: a block takes the weighted mean of its targets."): lambda y, w: isotonic(
-        y, torch.ones_like(w)
-    ),
-    (
-        "two blocks were pooled into the plain mean of their means: keep for each block its sum and its weight."
-    ): lambda y, w: _pooled(y, w, _halfway),
-    (
-        "after pooling, the new block was not compared with the one before it, which it may now violate: go on while."
-    ): lambda y, w: _pooled(y, w, _by_mass, back=False),
-    (
-        "each target was multiplied by its weight, and then all were pooled as if they weighed the same: the weights "
-        "belong into the blocks' means, Σ w y / Σ w."
-    ): lambda y, w: isotonic(w * y, torch.ones_like(w)),
-    (
-        "one mean for all: pool two blocks only where the second lies below the first, and leave the others apart."
-    ): lambda y, w: ((w * y).sum() / w.sum()).expand(len(y)),
+    "the weights are ignored: a block takes the weighted mean of its targets.":
+        lambda y, w: isotonic(y, torch.ones_like(w)),
+    "two blocks were pooled into the plain mean of their means: keep for each block its sum and its weight.":
+        lambda y, w: _pooled(y, w, _halfway),
+    "after pooling, the new block was not compared with the one before it, which it may now violate: go on while.":
+        lambda y, w: _pooled(y, w, _by_mass, back=False),
+    "each target was multiplied by its weight, and then all were pooled as if they weighed the same: the weights "
+    "belong into the blocks' means, Σ w y / Σ w.":
+        lambda y, w: isotonic(w * y, torch.ones_like(w)),
+    "one mean for all: pool two blocks only where the second lies below the first, and leave the others apart.":
+        lambda y, w: ((w * y).sum() / w.sum()).expand(len(y)),
     "this is the nearest sequence that does not rise: it must not fall.": lambda y, w: -isotonic(-y, w),
-    ("the running maximum never falls either, and it is not the nearest: violators meet at their mean."): lambda y, w: (
-        y.cummax(0).values
-    ),
+    "the running maximum never falls either, and it is not the nearest: violators meet at their mean.":
+        lambda y, w: y.cummax(0).values,
     "the targets were sorted: the elements stay where they are, blocks get means.": lambda y, w: y.sort().values,
-    ("one number for each block: each element gets its block's mean, (n,)."): lambda y, w: isotonic(
-        y, w
-    ).unique_consecutive(),
+    "one number for each block: each element gets its block's mean, (n,).":
+        lambda y, w: isotonic(y, w).unique_consecutive(),
     "this is what is left over, targets minus fit: return the fit.": lambda y, w: y - isotonic(y, w),
     "the fit was multiplied by the weights: they are only for the means.": lambda y, w: w * isotonic(y, w),
-}
+}  # fmt: skip
+
+
+def _pooled_by_min_max(targets, weights):
+    """The closed form: the largest over starts of the smallest mean over ends."""
+    total, mass = (torch.cat([each.new_zeros(1), each.cumsum(0)]) for each in (weights * targets, weights))
+    means = (total[1:] - total[:-1].unsqueeze(1)) / (mass[1:] - mass[:-1].unsqueeze(1))  # (start, end)
+    lowest = means.flip(1).cummin(1).values.flip(1)  # with this end or a later one
+    return lowest.where(torch.ones_like(means).triu() > 0, -math.inf).amax(0)
 
 
 # 20.2 -----------------------------------------------------------------------------------------------------------------
@@ -105,10 +107,9 @@ BY_HAND = (2.4, 1.5, 4.0, 2.1)  # of (1.9, 1.0, 8.0, 1.6) with ε = 1
 HAND_MISTAKES = {
     "these are the hard ranks: the gaps 0.6 and 0.3 are smaller than ε, so values are pooled.": [3.0, 1.0, 4.0, 2.0],
     "the right numbers in ascending order: give them back in the order of the values.": [1.5, 2.1, 2.4, 4.0],
-    (
-        "1.0 and 1.6 were pooled, and 1.9 was not. The block's mean is −0.2, and the next target, −1.1, lies below: "
-        "pool again."
-    ): [3.0, 1.2, 4.0, 1.8],
+    "1.0 and 1.6 were pooled, and 1.9 was not. The block's mean is −0.2, and the next target, −1.1, lies below: pool "
+    "again.":
+        [3.0, 1.2, 4.0, 1.8],
     "1.9 and 1.6 are exchanged: within a block, too, the larger value has the larger rank.": [2.1, 1.5, 4.0, 2.4],
     "1.6 and 1.9 were pooled, and 1.0 was not: its target, 0, is above the mean of the two.": [2.65, 1.0, 4.0, 2.35],
     "a block keeps its mean rank, 2, and inside it the differences of the values, divided by ε.": [2.0, 2.0, 4.0, 2.0],
@@ -116,17 +117,12 @@ HAND_MISTAKES = {
     "descending: the smallest value has the smallest rank.": [2.6, 3.5, 1.0, 2.9],
     "these are the values themselves, u / ε; the soft ranks are the nearest point to them.": [1.9, 1.0, 8.0, 1.6],
     "this is the isotonic fit v: the soft ranks are t − v.": [-0.5, -0.5, 4.0, -0.5],
-    (
-        "this is what the library gives at a regularisation of 1, which it takes relative to the spread of the "
-        "values: here ε is 1 itself."
-    ): [2.158, 1.803, 4.0, 2.04],
-    ("this is argsort, which element comes first; hard ranks would be (3, 1, 4, 2), and soft are asked."): [
-        2.0,
-        4.0,
-        1.0,
-        3.0,
-    ],
-}
+    "this is what the library gives at a regularisation of 1, which it takes relative to the spread of the values: "
+    "here ε is 1 itself.":
+        [2.158, 1.803, 4.0, 2.04],
+    "this is argsort, which element comes first; hard ranks would be (3, 1, 4, 2), and soft are asked.":
+        [2.0, 4.0, 1.0, 3.0],
+}  # fmt: skip
 
 
 def by_hand_fault(answer) -> str | None:
@@ -152,14 +148,14 @@ STRENGTH = 0.1  # of the soft ranks, relative to the spread of the values
 
 
 def distances_and_truths(generator: torch.Generator) -> list[list[Tensor]]:
-    """Distances that want a gradient, and factor distances with many ties and uneven steps."""
+    """Distances that want a gradient, the last in reverse order; factor distances with many ties and uneven steps."""
     cases = []
-    for size in (7, 12, 40):
+    for size in (40, 12, 7):  # the first so long that its correlation is positive
         truth = torch.tensor([0, 0.3, 1, 1.01, 4], dtype=torch.float64)[torch.randint(5, (size,), generator=generator)]
         truth[:4] = torch.tensor([1, 0, 1, 1.01])  # ties, and two values so near that soft ranks would pool them
         noise = torch.randn(size, generator=generator, dtype=torch.float64)
         cases.append([(truth + 0.7 * noise).requires_grad_(), truth])
-    return cases
+    return [*cases, [(0.1 * noise - truth).requires_grad_(), truth]]
 
 
 def soft_ranks(values: Tensor, strength: float = STRENGTH) -> Tensor:
@@ -191,39 +187,45 @@ def argsort_once(distance: Tensor, truth: Tensor) -> Tensor:
     return _pearson(soft_ranks(distance), truth.argsort().double())
 
 
+def _ordinal(distance, truth, stable):
+    places = truth.argsort(stable=stable).argsort(stable=stable)
+    return _pearson(soft_ranks(distance), places.double())
+
+
 CORRELATION_MISTAKES = {
-    (
-        "the planted fault is still there: argsort says which element comes first, second, …, and not which rank an "
-        "element has."
-    ): argsort_once,
-    (
-        "argsort twice gives ranks, but equal distances get different ones, by where they stand: ties share their "
-        "average rank."
-    ): either(
-        lambda d, t: _pearson(soft_ranks(d), t.argsort().argsort().double()),
-        lambda d, t: _pearson(soft_ranks(d), t.argsort(stable=True).argsort(stable=True).double()),
-    ),
-    (
-        "equal distances share a rank, as they should, but the next rank is one more, however many they are: wanted "
-        "is the average of the places that they take."
-    ): lambda d, t: _pearson(soft_ranks(d), torch.unique(t, return_inverse=True)[1].double()),
-    (
-        "the factor distances were not ranked at all: Spearman's correlation is one of ranks on both sides."
-    ): lambda d, t: _pearson(soft_ranks(d), t),
-    ("soft ranks for the truth as well: it is not trained, so its ranks can be exact."): lambda d, t: _pearson(
-        soft_ranks(d), soft_ranks(t)
-    ),
-    ("the ranks of the distances are exact, and so no gradient reaches them: keep the soft ones."): lambda d, t: (
-        _pearson(_ranks(d), _ranks(t)) + 0 * d.sum()
-    ),
-    ("the distances were not ranked, not even softly: this is their linear correlation with the ranks."): lambda d, t: (
-        _pearson(d, _ranks(t))
-    ),
+    "the planted fault is still there: argsort says which element comes first, second, …, and not which rank an "
+    "element has.":
+        argsort_once,
+    "argsort twice gives ranks, but equal distances get different ones, by where they stand: ties share their "
+    "average rank.":
+        either(*(partial(_ordinal, stable=stable) for stable in (False, True))),
+    "equal distances share a rank, as they should, but the next rank is one more, however many they are: expected is "
+    "the average of the places that they take.":
+        lambda d, t: _pearson(soft_ranks(d), torch.unique(t, return_inverse=True)[1].double()),
+    "the factor distances were not ranked at all: Spearman's correlation is one of ranks on both sides.":
+        lambda d, t: _pearson(soft_ranks(d), t),
+    "soft ranks for the truth as well: it is not trained, so its ranks can be exact.":
+        lambda d, t: _pearson(soft_ranks(d), soft_ranks(t)),
+    "the ranks of the distances are exact, and so no gradient reaches them: keep the soft ones.":
+        lambda d, t: _pearson(_ranks(d), _ranks(t)) + 0 * d.sum(),
+    "the distances were not ranked, not even softly: this is their linear correlation with the ranks.":
+        lambda d, t: _pearson(d, _ranks(t)),
     "the sign is turned round: the correlation is wanted, not yet the loss.": lambda d, t: -rank_correlation(d, t),
-    (
-        "the means were not taken off before multiplying: ranks are all positive, and so would every result be."
-    ): lambda d, t: _pearson(soft_ranks(d), _ranks(t), centred=False),
-}
+    "the sign was taken off: distances in reverse order are the worst there are, not the best.":
+        lambda d, t: rank_correlation(d, t).abs(),
+    "the means were not taken off before multiplying: ranks are all positive, and so would every result be.":
+        lambda d, t: _pearson(soft_ranks(d), _ranks(t), centred=False),
+}  # fmt: skip
+
+
+def _correlation_by_scipys_ranks(distance, truth):
+    exact = torch.from_numpy(rankdata(truth.numpy()))
+    return torch.corrcoef(torch.stack([soft_rank(distance, 0.1), exact]))[0, 1]
+
+
+def _correlation_by_counting(distance, truth):
+    exact = (truth.unsqueeze(1) > truth).sum(1) + ((truth.unsqueeze(1) == truth).sum(1) + 1) / 2
+    return torch.cosine_similarity(soft_rank(distance, 0.1) - (len(truth) + 1) / 2, exact - exact.mean(), dim=0)
 
 
 # 20.4 -----------------------------------------------------------------------------------------------------------------
@@ -270,37 +272,46 @@ def _gaps(values):
 
 
 BLOCK_MISTAKES = {
-    (
-        "the smallest gap: up to there the soft ranks are exact. Wanted is the other end, from where all are one block."
-    ): lambda u: _gaps(u).min(),
-    (
-        "the largest gap: a gap can also be closed by pooling with values further away, which drags the block's mean."
-    ): lambda u: _gaps(u).max(),
+    "the smallest gap: up to there the soft ranks are exact. Expected is the other end, from where all are one block.":
+        lambda u: _gaps(u).min(),
+    "the largest gap: a gap can also be closed by pooling with values further away, which drags the block's mean.":
+        lambda u: _gaps(u).max(),
     "the range: far more than is needed as soon as there are more than two values.": lambda u: u.max() - u.min(),
-    (
-        "the mean gap: right for evenly spaced values only; the others have to be pooled against their means."
-    ): lambda u: (u.max() - u.min()) / (len(u) - 1),
-    (
-        "the smallest of the bounds: each first k asks for an ε at least as large as its own, so the largest decides."
-    ): lambda u: _bounds(u).min().clamp(min=0),
-    ("the values were not sorted: the conditions are about the k smallest of them."): lambda u: _unsorted_bounds(
-        u
-    ).max(),
+    "the mean gap: right for evenly spaced values only; the others have to be pooled against their means.":
+        lambda u: (u.max() - u.min()) / (len(u) - 1),
+    "the smallest of the bounds: each first k asks for an ε at least as large as its own, so the largest decides.":
+        lambda u: _bounds(u).min().clamp(min=0),
+    "the values were not sorted: the conditions are about the k smallest of them.": lambda u: _unsorted_bounds(u).max(),
     "half of it: from k to n, the mean of the places rises by (n − k)/2.": lambda u: one_block_from(u) / 2,
-    (
-        "twice as large as it should be: from k to n the mean of the places rises by (n − k)/2, which brings in one "
-        "factor of 2 and not two."
-    ): lambda u: 2 * one_block_from(u),
-    ("only the smallest value was asked whether it is pooled (k = 1): every first k has to be."): lambda u: (
-        2 * (u.mean() - u.min()) / (len(u) - 1)
-    ),
-    (
-        "only the largest value was asked whether it is pooled (k = n − 1), and its mean is not the one of the rest."
-    ): lambda u: 2 * (u.max() - u.mean()) / (len(u) - 1),
-    (
-        "this is the strength relative to the spread of the values, as the library counts it: the plain ε is wanted."
-    ): lambda u: one_block_from(u) / u.std(correction=0) * math.sqrt((len(u) ** 2 - 1) / 12),
-}
+    "twice as large as it should be: from k to n the mean of the places rises by (n − k)/2, which brings in one "
+    "factor of 2 and not two.":
+        lambda u: 2 * one_block_from(u),
+    "only the smallest value was asked whether it is pooled (k = 1): every first k has to be.":
+        lambda u: 2 * (u.mean() - u.min()) / (len(u) - 1),
+    "only the largest value was asked whether it is pooled (k = n − 1), and its mean is not the one of the rest.":
+        lambda u: 2 * (u.max() - u.mean()) / (len(u) - 1),
+    "this is the strength relative to the spread of the values, as the library counts it: the plain ε is wanted.":
+        lambda u: one_block_from(u) / u.std(correction=0) * math.sqrt((len(u) ** 2 - 1) / 12),
+}  # fmt: skip
+
+
+def _block_by_search(values):
+    """Bisection on the number of blocks."""
+    ordered = values.sort().values
+    places = torch.arange(1, len(values) + 1)
+    low, high = 0.0, 2 * (ordered[-1] - ordered[0]).item() + 1e-300
+    for _ in range(200):
+        middle = (low + high) / 2
+        blocks = len(isotonic_regression((ordered / middle - places).numpy()).blocks) - 1 if middle > 0 else 2
+        low, high = (low, middle) if blocks == 1 else (middle, high)
+    return torch.tensor(high, dtype=values.dtype)
+
+
+def _block_with_a_loop(values):
+    ordered = sorted(values.tolist())
+    n, mean = len(ordered), sum(ordered) / len(ordered)
+    bounds = [2 * (mean - sum(ordered[:k]) / k) / (n - k) for k in range(1, n)]
+    return torch.tensor(max(*bounds, 0.0), dtype=values.dtype)
 
 
 # 20.5 -----------------------------------------------------------------------------------------------------------------
@@ -340,28 +351,34 @@ def _all_eight(kernel):
 
 
 ASYMMETRY_MISTAKES = {
-    (
-        "only the four rotations were averaged: a pinwheel counts as symmetric then. The mirrored ones belong to it."
-    ): lambda h: _share(h, _turned(h).mean(0)),
-    ("only left–right and up–down were averaged: x and y can be exchanged, too (a transposition)."): lambda h: _share(
-        h, (h + h.flip(0) + h.flip(1) + h.flip((0, 1))) / 4
-    ),
+    "only the four rotations were averaged: a pinwheel counts as symmetric then. The mirrored ones belong to it.":
+        lambda h: _share(h, _turned(h).mean(0)),
+    "only left–right and up–down were averaged: x and y can be exchanged, too (a transposition).":
+        lambda h: _share(h, (h + h.flip(0) + h.flip(1) + h.flip((0, 1))) / 4),
     "only the transposition was averaged: eight symmetries are wanted.": lambda h: _share(h, (h + h.T) / 2),
     "only one mirror was averaged: eight symmetries are wanted.": lambda h: _share(h, (h + h.flip(1)) / 2),
-    ("not divided by ‖h‖²: a kernel could then look symmetric by being small."): lambda h: (
-        (h - _all_eight(h)).square().sum()
-    ),
-    (
-        "a mean over the weights, and not divided by ‖h‖²: a kernel could then look symmetric by being small."
-    ): lambda h: (h - _all_eight(h)).square().mean(),
+    "not divided by ‖h‖²: a kernel could then look symmetric by being small.":
+        lambda h: (h - _all_eight(h)).square().sum(),
+    "a mean over the weights, and not divided by ‖h‖²: a kernel could then look symmetric by being small.":
+        lambda h: (h - _all_eight(h)).square().mean(),
     "the root was taken: the share of squares is wanted.": lambda h: _share(h, _all_eight(h)).sqrt(),
-    ("divided by the symmetric part's squares: the share is of the whole kernel, ‖h‖²."): lambda h: (
-        (h - _all_eight(h)).square().sum() / _all_eight(h).square().sum()
-    ),
+    "divided by the symmetric part's squares: the share is of the whole kernel, ‖h‖².":
+        lambda h: (h - _all_eight(h)).square().sum() / _all_eight(h).square().sum(),
     "the eight were added up and not averaged.": lambda h: _share(h, 8 * _all_eight(h)),
     "compared with its mean weight: that asks for a flat kernel, not symmetry.": lambda h: _share(h, h.mean()),
     "the values are right, but no gradient reaches kernel": lambda h: asymmetry(h).detach(),
-}
+}  # fmt: skip
+
+
+def _asymmetry_by_flips(kernel):
+    """A transposition and two flips make the group as well."""
+    mean = sum(k.flip(axes) for k in (kernel, kernel.T) for axes in ((), (0,), (1,), (0, 1))) / 8
+    return ((kernel - mean) ** 2).sum() / (kernel**2).sum()
+
+
+def _asymmetry_by_what_is_kept(kernel):
+    """What is kept is perpendicular to what is not."""
+    return 1 - symmetrised(kernel).square().sum() / kernel.square().sum()
 
 
 # 20.6 -----------------------------------------------------------------------------------------------------------------
@@ -387,62 +404,7 @@ TABLE_MISTAKES = {
 }
 
 
-# Right in other styles ------------------------------------------------------------------------------------------------
-
-
-def _pooled_by_min_max(targets, weights):
-    """The closed form: the largest over starts of the smallest mean over ends."""
-    sums, masses = (weights * targets).cumsum(0), weights.cumsum(0)
-    size = len(targets)
-    fit = []
-    for i in range(size):
-        lows = []
-        for j in range(i + 1):
-            before, mass = (sums[j - 1], masses[j - 1]) if j else (0, 0)
-            lows.append(min((sums[k] - before) / (masses[k] - mass) for k in range(i, size)))
-        fit.append(max(lows))
-    return torch.stack([torch.as_tensor(value) for value in fit])
-
-
-def _correlation_by_scipys_ranks(distance, truth):
-    exact = torch.from_numpy(rankdata(truth.numpy()))
-    return torch.corrcoef(torch.stack([soft_rank(distance, 0.1), exact]))[0, 1]
-
-
-def _correlation_by_counting(distance, truth):
-    exact = (truth.unsqueeze(1) > truth).sum(1) + ((truth.unsqueeze(1) == truth).sum(1) + 1) / 2
-    return torch.cosine_similarity(soft_rank(distance, 0.1) - (len(truth) + 1) / 2, exact - exact.mean(), dim=0)
-
-
-def _block_by_search(values):
-    """Bisection on the number of blocks."""
-    ordered = values.sort().values
-    places = torch.arange(1, len(values) + 1)
-    low, high = 0.0, 2 * (ordered[-1] - ordered[0]).item() + 1e-300
-    for _ in range(200):
-        middle = (low + high) / 2
-        blocks = len(isotonic_regression((ordered / middle - places).numpy()).blocks) - 1 if middle > 0 else 2
-        low, high = (low, middle) if blocks == 1 else (middle, high)
-    return torch.tensor(high, dtype=values.dtype)
-
-
-def _block_with_a_loop(values):
-    ordered = sorted(values.tolist())
-    n, mean = len(ordered), sum(ordered) / len(ordered)
-    bounds = [2 * (mean - sum(ordered[:k]) / k) / (n - k) for k in range(1, n)]
-    return torch.tensor(max(*bounds, 0.0), dtype=values.dtype)
-
-
-def _asymmetry_by_flips(kernel):
-    """A transposition and two flips make the group as well."""
-    mean = sum(k.flip(axes) for k in (kernel, kernel.T) for axes in ((), (0,), (1,), (0, 1))) / 8
-    return ((kernel - mean) ** 2).sum() / (kernel**2).sum()
-
-
-def _asymmetry_by_what_is_kept(kernel):
-    """What is kept is perpendicular to what is not."""
-    return 1 - symmetrised(kernel).square().sum() / kernel.square().sum()
-
+# ----------------------------------------------------------------------------------------------------------------------
 
 EXERCISES = {
     "20.1": Function(
@@ -452,7 +414,7 @@ EXERCISES = {
         also_right=(
             _pooled_by_min_max,
             lambda y, w: _pooled(y, w, _by_mass),
-            lambda y, w: -isotonic(-y.flip(0), w.flip(0)).flip(0),
+            lambda y, w: -isotonic(-y.flip(0), w.flip(0)).flip(0).requires_grad_(),
         ),
     ),
     "20.2": Plain(

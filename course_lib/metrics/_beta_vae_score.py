@@ -1,18 +1,14 @@
 """The BetaVAE score."""
 
-import numpy as np
-import torch
 from sklearn.linear_model import LogisticRegression
 
 from course_lib.arguments import check_integers
 from course_lib.metrics.classifiers import accuracies
-from course_lib.metrics.encodings import Encodings, as_table
-from course_lib.metrics.fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
+from course_lib.metrics.encodings import as_table
+from course_lib.metrics.fixed_factor import mean_differences, varying_factors
 from course_lib.metrics.samples import generator, warn_if_few, warn_if_single
 from course_lib.metrics.scale import cap, centre
 from course_lib.metrics.score import Score
-
-CHUNK = 2**17  # representations held at a time; not a matter of D, which must not change what is drawn
 
 
 def beta_vae_score(
@@ -48,16 +44,3 @@ def beta_vae_score(
     train, test = accuracies(model, learnt, labels[:num_samples], tested, labels[num_samples:])
     settings = {"train": num_samples, "test": num_test, "pairs": batch_size, "seed": seed}
     return Score("BetaVAE score", test, {"test": test, "train": train}, settings)
-
-
-def mean_differences(
-    table: Encodings, factors: torch.Tensor, n: int, batch_size: int, draws
-) -> tuple[np.ndarray, np.ndarray]:
-    """n mean absolute differences float64 (n, D), and the shared factor of each, int64 (n,)."""
-    labels = draw_factors(factors, n, draws)
-    points = []
-    for part in labels.split(max(CHUNK // (2 * batch_size), 1)):
-        index = points_with_fixed_factor(table.space, part.repeat_interleave(batch_size), 2, draws)
-        difference = (table(index[:, 0]).double() - table(index[:, 1])).abs()
-        points.append(difference.view(len(part), batch_size, -1).numpy().mean(1))
-    return np.concatenate(points), labels.numpy()

@@ -5,7 +5,7 @@ import torch
 
 from course_lib.arguments import check_integers
 from course_lib.metrics.encodings import Encodings, as_table
-from course_lib.metrics.fixed_factor import draw_factors, points_with_fixed_factor, varying_factors
+from course_lib.metrics.fixed_factor import CHUNK, draw_factors, points_with_fixed_factor, varying_factors
 from course_lib.metrics.samples import generator, warn_if_few, warn_if_single
 from course_lib.metrics.scale import powers
 from course_lib.metrics.score import Score, latents_by_factors
@@ -13,7 +13,6 @@ from course_lib.sampling import singles
 
 SPREAD_SAMPLES = 10_000  # for the standard deviation of each latent over the whole dataset
 PRUNED_BELOW = 0.05
-CHUNK = 2**17  # representations held at a time; not a matter of D, which must not change what is drawn
 
 
 def factor_vae_score(

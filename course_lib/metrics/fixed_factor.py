@@ -1,11 +1,15 @@
 """Groups of images that agree in one factor: what the BetaVAE and the FactorVAE score look at."""
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_lib.factors import FactorSpace
+from course_lib.metrics.encodings import Encodings
 from course_lib.metrics.samples import require_variation
 from course_lib.sampling import singles
+
+CHUNK = 2**17  # representations held at a time; not a matter of D, which must not change what is drawn
 
 
 def varying_factors(space: FactorSpace) -> Tensor:
@@ -30,3 +34,16 @@ def points_with_fixed_factor(space: FactorSpace, fixed: Tensor, group: int, draw
     strides = torch.tensor(space.strides)[fixed].unsqueeze(1)
     values = points // strides % sizes[fixed].unsqueeze(1)
     return points + (values[:, :1] - values) * strides
+
+
+def mean_differences(
+    table: Encodings, factors: Tensor, n: int, batch_size: int, draws: torch.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """n mean absolute differences of `batch_size` pairs, float64 (n, D), and the shared factor of each, int64 (n,)."""
+    labels = draw_factors(factors, n, draws)
+    points = []
+    for part in labels.split(max(CHUNK // (2 * batch_size), 1)):
+        index = points_with_fixed_factor(table.space, part.repeat_interleave(batch_size), 2, draws)
+        difference = (table(index[:, 0]).double() - table(index[:, 1])).abs()
+        points.append(difference.view(len(part), batch_size, -1).numpy().mean(1))
+    return np.concatenate(points), labels.numpy()

@@ -32,6 +32,16 @@ class Checkpoint:
         self.generator, self.settings = generator, settings
         self.saved = 0
 
+    def open(self, steps: int) -> History:
+        """The history to go on with in a training of `steps` in all: that of the file, or a new one.
+
+        The file is written if there are steps to come: better to learn now that it cannot be than after an hour.
+        """
+        history = self.restore(limit=steps) if self.path.exists() else History()
+        if history.steps < steps:
+            self.save(history)
+        return history
+
     def save(self, history: History) -> None:
         tensors = dict(self.framework.state_dict())
         tensors[GENERATOR] = self.generator.get_state()

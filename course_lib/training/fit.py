@@ -75,12 +75,7 @@ def fit(
     if budget is not None:
         (budget,) = check_numbers(0, budget=budget)
     check_choice((True, False, "auto"), capture=capture)
-    if callable(callbacks) or not isinstance(callbacks, Iterable):
-        raise ValueError(f"callbacks: got {callbacks!r}; allowed is a list of functions.")
-    callbacks = list(callbacks)
-    bad = next((callback for callback in callbacks if not callable(callback)), None)
-    if bad is not None:
-        raise ValueError(f"callbacks: got {bad!r} among them; allowed are functions of the framework and the step.")
+    callbacks = _check_callbacks(callbacks)
     if checkpoint is not None:
         check_instance(str | os.PathLike, "the path of a file", checkpoint=checkpoint)
     framework.check_precision()
@@ -101,9 +96,7 @@ def fit(
         if framework.depends_on_total_steps:
             settings["steps"] = steps
         store = Checkpoint(checkpoint, framework, optimisers, generator, settings)
-        history = store.restore(limit=steps) if store.path.exists() else history
-        if history.steps < steps:
-            store.save(history)  # better to learn now that it cannot be written than after an hour
+        history = store.open(steps)
     trainer.go_on_from(history.steps)
     captured = should_capture(capture, device, data)
     # Whatever surrounds the call: backward passes under autocast would run in bfloat16 too.
@@ -147,6 +140,16 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
     _check_weights(trainer.framework, history.steps, store)
     if store is not None and store.saved != history.steps:
         store.save(history)
+
+
+def _check_callbacks(callbacks: Iterable[Callable]) -> list[Callable]:
+    if callable(callbacks) or not isinstance(callbacks, Iterable):
+        raise ValueError(f"callbacks: got {callbacks!r}; allowed is a list of functions.")
+    callbacks = list(callbacks)
+    for callback in callbacks:
+        if not callable(callback):
+            raise ValueError(f"callbacks: got {callback!r} among them; allowed are functions of framework and step.")
+    return callbacks
 
 
 def _resolve_device(device: str | torch.device) -> torch.device:

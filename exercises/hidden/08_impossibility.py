@@ -6,8 +6,7 @@ Used with `python -m course_lib grade … --hidden exercises/hidden`. Not part o
 import torch
 from torch.special import ndtr, ndtri
 
-from course_grading.chapters.axes_from_pairs import turned
-from course_grading.chapters.law_preserving_maps import orthogonal
+from course_grading.checks.ch08_impossibility import orthogonal, turned
 from course_grading.exercise import hidden
 from course_grading.registry import find
 

@@ -15,8 +15,8 @@ def _equal_codes(generator: torch.Generator) -> list[list]:
     """All codes in one point, where the loss is the margin and a root would have no gradient; and a larger batch."""
     truth = torch.randint(5, (4, 4), generator=generator)
     truth = (truth + truth.T) * (1 - torch.eye(4, dtype=torch.int64))
-    larger = torch.randn(12, 3, generator=generator, dtype=torch.float64)
-    places = torch.arange(12)
+    larger = torch.randn(9, 3, generator=generator, dtype=torch.float64)
+    places = torch.arange(9)
     told = (places.unsqueeze(1) - places).abs()
     return [[larger.requires_grad_(), told, 2.0], [torch.ones(4, 2, dtype=torch.float64).requires_grad_(), truth, 10.0]]
 
@@ -26,13 +26,13 @@ def _other_grids(generator: torch.Generator) -> list[list[torch.Tensor]]:
     cases = []
     for sizes in ((183, 4, 24), (10, 15, 8, 8, 8), (1, 1, 5)):
         bounds = torch.tensor(sizes)
-        three = (torch.rand(3, 600, len(sizes), generator=generator, dtype=torch.float64) * bounds).long()
+        three = (torch.rand(3, 200, len(sizes), generator=generator, dtype=torch.float64) * bounds).long()
         cases.append([*three, bounds])
     return cases
 
 
 def _long_lists(generator: torch.Generator) -> list[list[torch.Tensor]]:
-    return [[torch.randint(3, (1_000, 3, 6), generator=generator)]]
+    return [[torch.randint(3, (300, 3, 6), generator=generator)]]
 
 
 EXERCISES = (

@@ -23,7 +23,7 @@ def _far_codes(generator: torch.Generator) -> list[list]:
     """Codes at the scale that a margin of 10 brings, with latents that are equal in both."""
     anchor, negative = (20 * torch.randn(6, 25, generator=generator) for _ in range(2))
     negative[:, 10:] = anchor[:, 10:]
-    return [[anchor.requires_grad_(), negative.requires_grad_(), 0.6, 0.5]]
+    return [[anchor.requires_grad_(), negative.requires_grad_(), 0.6, 0.25]]
 
 
 def _long_training(generator: torch.Generator) -> list[list]:

@@ -22,8 +22,8 @@ def _long_targets(generator: torch.Generator) -> list[list[torch.Tensor]]:
 
 
 def _many_pairs(generator: torch.Generator) -> list[list[torch.Tensor]]:
-    truth = torch.randint(8, (400,), generator=generator).double()
-    noise = torch.randn(400, generator=generator, dtype=torch.float64)
+    truth = torch.randint(8, (200,), generator=generator).double()
+    noise = torch.randn(200, generator=generator, dtype=torch.float64)
     return [[(scale * (truth + 2 * noise)).requires_grad_(), truth] for scale in (1e-4, 1, 1e4)]
 
 

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+import exercise_facts
 import exercises
 import notebook_io
 import notebook_rules
@@ -196,7 +197,7 @@ def test_hidden_cells_and_outputs_are_dropped():
 
 def test_a_change_on_one_side_only_is_noticed(tmp_path):
     page = solutions_page.path_of(notebook_io.ROOT)
-    for path in [*NOTEBOOKS, page]:
+    for path in [*NOTEBOOKS, page, exercise_facts.path_of(notebook_io.ROOT)]:
         (tmp_path / name_of(path)).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name_of(path)).write_bytes(path.read_bytes())
     assert exercises.differences(tmp_path) == []

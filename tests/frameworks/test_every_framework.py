@@ -221,7 +221,7 @@ def test_a_value_that_is_looked_at_would_be_found(data):
         (lambda m: FactorVAE(m, 10**400), "gamma: got 1000"),
         (lambda m: BetaTCVAE(m, -6.0), "beta: got -6.0"),
         (lambda m: BetaTCVAE(VAE("mlp", (2, 16, 16), 3)), "dataset_size: got None"),
-        (lambda m: log_weights("mss", 1, 10), "batch_size: got 1; the estimator 'mss' allows integers from 2"),
+        (lambda m: log_weights("mss", 1, 10), "batch_size: got 1; the estimator 'mss', a statistic of the batch"),
         (lambda m: BetaTCVAE(m, estimator="MWS"), "estimator: got 'MWS'; allowed are 'mws', 'mss', 'batch'"),
         (lambda m: BetaTCVAE(m, dataset_size=0), "dataset_size: got 0"),
         (lambda m: DIPVAE(m, "III"), "variant: got 'III'; allowed are 'I', 'II'"),

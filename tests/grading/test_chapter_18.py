@@ -7,52 +7,24 @@ import pytest
 import torch
 from torch.nn.functional import relu, softplus
 
-from course_grading import registry
-from course_grading.chapters import triplet_codes, triplet_orders
-from course_grading.exercise import LocalAnswer
+from course_grading.checks import ch18_triplets as ch18
 from course_lib import metrics
 from course_lib.data import XYSquares
 from course_lib.metrics import Encodings
 from course_lib.sampling import factor_distance, triplets
 
-
-def judged(exercise, answer, seed=0):
-    return registry.find(exercise).judge(LocalAnswer(answer), seed)
+# 18.1 -----------------------------------------------------------------------------------------------------------------
 
 
 def priced(excess, margin):
     return softplus(excess) if margin is None else relu(margin + excess)
 
 
-def by_loops(codes, truth, margin):
-    found = []
-    for anchor, positive, negative in itertools.permutations(range(len(codes)), 3):
-        if truth[anchor, positive] < truth[anchor, negative]:
-            near, far = ((codes[anchor] - codes[other]).abs().sum() for other in (positive, negative))
-            found.append(priced(near - far, margin))
-    return torch.stack(found).mean() if found else codes.sum() * 0
-
-
-def with_cdist(codes, truth, margin):
-    distance = torch.cdist(codes, codes, p=1)
-    anchor, positive, negative = (truth[:, :, None] < truth[:, None, :]).nonzero(as_tuple=True)
-    anchor, positive, negative = (index[anchor != positive] for index in (anchor, positive, negative))
-    losses = priced(distance[anchor, positive] - distance[anchor, negative], margin)
-    return losses.sum() / max(len(losses), 1)
-
-
-@pytest.mark.parametrize("right", [by_loops, with_cdist])
-def test_other_ways_to_take_all_triplets(right):
-    for seed in range(3):
-        verdict = judged("18.1", right, seed)
-        assert verdict.passed, verdict.message
-
-
 def test_the_example_of_all_triplets():
     codes = torch.tensor([[0.0], [1], [3]], dtype=torch.float64)
     truth = torch.tensor([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
-    assert with_cdist(codes, truth, 2.0) == by_loops(codes, truth, 2.0) == 0.5
-    assert by_loops(codes, truth, None).item() == pytest.approx(0.22, abs=0.001)
+    assert ch18.batch_triplet_loss(codes, truth, 2.0) == 0.5
+    assert ch18.batch_triplet_loss(codes, truth, None).item() == pytest.approx(0.22, abs=0.001)
 
 
 def no_gradient_of_the_anchor(codes, truth, margin):
@@ -62,9 +34,10 @@ def no_gradient_of_the_anchor(codes, truth, margin):
     return (losses * told).sum() / told.sum().clamp(min=1)
 
 
-def test_a_gradient_that_is_half_there_is_seen():
-    verdict = judged("18.1", no_gradient_of_the_anchor)
-    assert not verdict.passed and "gradient" in verdict.message
+def test_a_gradient_that_is_half_there_is_seen(judged):
+    for id in ("18.1", "18.1h"):
+        verdict = judged(id, no_gradient_of_the_anchor)
+        assert not verdict.passed and "gradient" in verdict.message
 
 
 def masked_by_distance(codes, truth, margin):
@@ -75,40 +48,38 @@ def masked_by_distance(codes, truth, margin):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_images_that_are_told_to_be_alike_are_among_the_cases(seed):
+def test_images_that_are_told_to_be_alike_are_among_the_cases(judged, seed):
     verdict = judged("18.1", masked_by_distance, seed)
     assert not verdict.passed and "the positive is told to be at distance 0" in verdict.message
 
 
+# 18.2 -----------------------------------------------------------------------------------------------------------------
+
+POINTS = {"anchor": [0, 0, 0, 0], "positive": [2, -1, 0.5, -3], "negative": [-1, -4, 2, 1]}
+
+
 def test_the_moves_are_minus_the_gradient():
-    points = [torch.tensor(place, dtype=torch.float64, requires_grad=True) for place in triplet_codes.POINTS.values()]
+    points = [torch.tensor(place, dtype=torch.float64, requires_grad=True) for place in POINTS.values()]
     anchor, positive, negative = points
     loss = (5 + (anchor - positive).abs().sum() - (anchor - negative).abs().sum()).relu()
     moves = [(-gradient).tolist() for gradient in torch.autograd.grad(loss, points)]
-    assert dict(zip(triplet_codes.POINTS, moves, strict=True)) == triplet_codes.MOVES
-    as_tensors = {name: torch.tensor(move) for name, move in triplet_codes.MOVES.items()}
-    assert judged("18.2", as_tensors).passed
+    assert dict(zip(POINTS, moves, strict=True)) == ch18.MOVES
 
 
 def test_every_wrong_anchor_is_explained():
     for anchor in map(list, itertools.product((-2, -1, 0, 1, 2), repeat=4)):
-        found = triplet_codes.moves_fault({**triplet_codes.MOVES, "anchor": anchor})
-        assert (found is None) == (anchor == triplet_codes.MOVES["anchor"])
+        found = ch18.moves_fault({**ch18.MOVES, "anchor": anchor})
+        assert (found is None) == (anchor == ch18.MOVES["anchor"])
         assert found is None or found.startswith("anchor:")
 
 
-def by_product(anchor, first, second, sizes):
-    """A common multiple that is not the least is as good."""
-    steps = [size - 1 for size in sizes.tolist() if size > 1]
-    weights = torch.tensor([math.prod(steps) // (size - 1) if size > 1 else 0 for size in sizes.tolist()])
-    near, far = (((anchor - other).abs() * weights).sum(1) for other in (first, second))
-    return (near > far).long() - (near < far).long()
+@pytest.mark.parametrize("part", [math.nan, math.inf, 10**400, "2", None, 2j])
+def test_moves_that_are_no_numbers(judged, part):
+    verdict = judged("18.2", {**ch18.MOVES, "anchor": [part, 0, 0, -2]})
+    assert not verdict.passed and verdict.message.startswith("anchor: entry 0: got ")
 
 
-def with_tolerance(anchor, first, second, sizes):
-    steps = (sizes - 1).clamp(min=1).double()
-    near, far = (((anchor - other).abs() / steps).sum(1) for other in (first, second))
-    return torch.where((near - far).abs() < 1e-9, 0, (near - far).sign().long())
+# 18.3 -----------------------------------------------------------------------------------------------------------------
 
 
 def summed_by_torch(anchor, first, second, sizes):
@@ -121,14 +92,17 @@ def with_isclose(anchor, first, second, sizes):
     return torch.where(torch.isclose(near, far), 0, (near - far).sign().long())
 
 
-def with_large_tolerance(anchor, first, second, sizes):
-    steps = (sizes - 1).clamp(min=1).double()
-    near, far = (((anchor - other).abs() / steps).sum(1) for other in (first, second))
-    return torch.where((near - far).abs() < 1e-3, 0, (near - far).sign().long())
+def with_a_tolerance(tolerance):
+    def answer(anchor, first, second, sizes):
+        steps = (sizes - 1).clamp(min=1).double()
+        near, far = (((anchor - other).abs() / steps).sum(1) for other in (first, second))
+        return torch.where((near - far).abs() < tolerance, 0, (near - far).sign().long())
+
+    return answer
 
 
 def ties_to_the_second(anchor, first, second, sizes):
-    return torch.where(by_product(anchor, first, second, sizes) >= 0, 1, -1)
+    return torch.where(ch18.nearer(anchor, first, second, sizes) >= 0, 1, -1)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -137,28 +111,36 @@ def ties_to_the_second(anchor, first, second, sizes):
     [
         (summed_by_torch, "quotients were summed in floating point"),
         (with_isclose, "differ by less than your tolerance"),
-        (with_large_tolerance, "differ by less than your tolerance"),
+        (with_a_tolerance(1e-3), "differ by less than your tolerance"),
+        (with_a_tolerance(1e-9), "differ by less than your tolerance"),
+        (with_a_tolerance(1e-14), "differ by less than your tolerance"),
         (ties_to_the_second, "a tie is given as an order"),
         (lambda anchor, *_: torch.zeros(len(anchor), dtype=torch.int64), "the numbers differ"),
     ],
 )
-def test_what_is_told_by_where_it_is_wrong(wrong, message, seed):
+def test_what_is_told_by_where_it_is_wrong(judged, wrong, message, seed):
     verdict = judged("18.3", wrong, seed)
     assert not verdict.passed and message in verdict.message
 
 
-@pytest.mark.parametrize("right", [by_product, with_tolerance])
-def test_other_ways_to_compare(right):
-    for seed in range(5):
-        verdict = judged("18.3", right, seed)
-        assert verdict.passed, verdict.message
+def test_no_tolerance_will_do(judged):
+    """For each power of 10 there is either a tie that it misses or an order that it takes for one."""
+    for digits in range(1, 20):
+        assert not judged("18.3", with_a_tolerance(10**-digits)).passed
+
+
+def test_the_near_ties_are_none():
+    for primes in (ch18.PRIMES[:4], ch18.PRIMES):
+        anchor, first, second, sizes = ch18._nearly_tied(primes)
+        assert ch18.nearer(anchor, first, second, sizes).tolist() == [1, -1]
+        assert all((factors >= 0).all() and (factors < sizes).all() for factors in (anchor, first, second))
 
 
 def test_fractions_agree_with_the_library():
     space = XYSquares().space
     three = torch.randint(len(space), (3, 2_000), generator=torch.Generator().manual_seed(0))
     near, far = (factor_distance(space, three[0], other, by="scaled_l1") for other in three[1:])
-    found = triplet_orders.nearer(*space.factors(three), torch.tensor(space.sizes))
+    found = ch18.nearer(*space.factors(three), torch.tensor(space.sizes))
     assert torch.equal(found, (near - far).sign())
 
 
@@ -167,43 +149,69 @@ def divides_by_zero(anchor, first, second, sizes):
     return ((near - far) * 1e6).round().sign().long()
 
 
-def test_a_factor_of_one_value_is_among_the_cases():
+def test_a_factor_of_one_value_is_among_the_cases(judged):
     assert not judged("18.3", divides_by_zero).passed
-    assert any((sizes == 1).any() for *_, sizes in triplet_orders.factor_triples(torch.Generator().manual_seed(0)))
+    assert any((sizes == 1).any() for *_, sizes in ch18.factor_triples(torch.Generator().manual_seed(0)))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rounding_shows_in_every_draw(seed):
     """In the fixed ties at least, both precisions see an order."""
-    cases = triplet_orders.factor_triples(torch.Generator().manual_seed(seed))
-    for dtype in (torch.float32, torch.float64):
-        wrong = triplet_orders._floating(dtype)
-        assert any(not torch.equal(wrong(*case), triplet_orders.nearer(*case)) for case in cases)
+    cases = ch18.factor_triples(torch.Generator().manual_seed(seed))
+    ties = [case for case in cases if not ch18.nearer(*case).any()]
+    assert ties
+    for wrong in ch18.ORDER_MISTAKES[ch18.ROUNDED]:
+        assert any(wrong(*case).any() for case in ties)
+
+
+# 18.4 -----------------------------------------------------------------------------------------------------------------
 
 
 def test_the_planted_sampler_makes_one_image_of_two():
     three = torch.tensor([[[0], [5], [1]]])
-    assert triplet_orders.planted_order(three).tolist() == [[[0], [1], [1]]]
-    assert triplet_orders.in_order(three).tolist() == [[[0], [1], [5]]]
+    assert ch18.planted_order(three).tolist() == [[[0], [1], [1]]]
+    assert ch18.in_order(three).tolist() == [[[0], [1], [5]]]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda places: places.repeat(1, 3),
-        lambda places: torch.cat([places[:, :1], places[:, 1:].repeat(1, 5) / 5], 1),
-        lambda places: torch.cat([places + 0.3 * places.flip(1), places - 0.3 * places.flip(1), places], 1),  # mixed!
-        lambda places: -10 * torch.cat([places[:, :1].repeat(1, 2) / 2, places[:, 1:].repeat(1, 4) / 4], 1) + 3,
-    ],
-)
-def test_other_codes(make):
-    assert judged("18.5", make(triplet_codes.PLACES)).passed
+# 18.5 -----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_rotation_is_told_that_it_mixes():
+def test_a_rotation_is_told_that_it_mixes(judged):
     turn = torch.linalg.qr(torch.randn(6, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64))[0][:2]
-    verdict = judged("18.5", triplet_codes.PLACES @ turn)
+    verdict = judged("18.5", ch18.PLACES @ turn)
     assert not verdict.passed and "moves with both factors" in verdict.message
+
+
+@pytest.mark.parametrize("size", [1e-323, 1e-300, 1e-170, 1e-12, 1e12, 1e200, 1e307])
+def test_the_size_of_a_code_does_not_matter(judged, size):
+    """Neither of a right one nor of the task's own example, whose squares overflow or vanish."""
+    assert judged("18.5", size * ch18.PLACES.repeat(1, 3)).passed
+    verdict = judged("18.5", size * ch18.ALIGNED)
+    assert not verdict.passed and "the axis alignment is 1.00" in verdict.message
+
+
+def test_codes_that_are_tiny_beside_a_latent_that_rests(judged):
+    resting = torch.cat([torch.ones(16, 1), 1e-170 * ch18.PLACES, torch.zeros(16, 3)], 1).double()
+    verdict = judged("18.5", resting)
+    assert not verdict.passed and "the axis alignment is 1.00" in verdict.message
+
+
+# 18.6 -----------------------------------------------------------------------------------------------------------------
+
+ROWS = {  # wrong in ℓ1, linearity, axis alignment, MIG, modularity
+    "A": (0.00, 1.00, 0.27, 0.00, 1.00),
+    "B": (0.10, 1.00, 0.67, 0.00, 0.67),
+    "C": (0.00, 1.00, 0.63, 0.50, 1.00),
+    "D": (0.00, 0.90, 0.86, 0.45, 1.00),
+    "E": (0.10, 1.00, 1.00, 0.92, 1.00),
+}
+
+
+def test_every_wrong_word_is_explained(judged):
+    for key, word in itertools.product(ch18.MADE, ch18.MADE_WORDS):
+        verdict = judged("18.6", {**ch18.MADE, key: word})
+        assert verdict.passed == (word == ch18.MADE[key])
+        assert verdict.passed or (verdict.message in ch18.MADE_MISTAKES and verdict.message.startswith(f"{key}: "))
 
 
 def test_the_rows_are_those_of_the_codes():
@@ -226,4 +234,4 @@ def test_the_rows_are_those_of_the_codes():
         table = Encodings.from_table(code, data)
         scores = (metrics.linearity_ratio, metrics.axis_alignment_ratio, metrics.mig, metrics.modularity)
         values = [wrong, *(float(score(table)) for score in scores)]
-        assert values == pytest.approx(triplet_codes.ROWS[name], abs=0.012), name
+        assert values == pytest.approx(ROWS[name], abs=0.012), name

@@ -13,13 +13,8 @@ from course_lib.schedules import scheduled
 from course_replication import Store
 
 
-def by_the_formula(differences, strength):
-    low, high = differences.min(1, keepdim=True).values, differences.max(1, keepdim=True).values
-    return differences < (1 - strength) * low + strength * high
-
-
 def test_the_formula_is_told_of_its_rounding(judged):
-    assert "rounding" in judged("19.1", by_the_formula).message
+    assert "rounding" in judged("19.1", checks._by_the_formula).message
 
 
 def test_a_negative_loss_is_explained(judged):
@@ -30,6 +25,24 @@ def test_a_negative_loss_is_explained(judged):
 def test_a_mask_of_whole_numbers_is_refused(judged):
     verdict = judged("19.1", lambda *given: checks.shared(*given).long())
     assert not verdict.passed and "torch.int64" in verdict.message
+
+
+@pytest.mark.parametrize("id", ["19.1", "19.1h"])
+def test_a_comparison_that_is_not_strict_is_seen(judged, id):
+    """By the hidden check as well."""
+    for seed in range(10):
+        verdict = judged(id, lambda given, strength: given <= checks._tau(given, strength), seed)
+        assert not verdict.passed and "the comparison is not strict" in verdict.message
+
+
+@pytest.mark.parametrize("id", ["19.2", "19.2h"])
+def test_exchanged_ends_are_seen(judged, id):
+    def exchanged(anchor, negative, weight, strength):
+        return checks.adaptive_distance(anchor, negative, weight, 1 - strength)
+
+    for seed in range(10):
+        verdict = judged(id, exchanged, seed)
+        assert not verdict.passed and "exchanged in the threshold" in verdict.message
 
 
 def test_the_distance_is_the_library_s():
@@ -80,6 +93,12 @@ def test_odd_numbers(answer, judged):
     assert not verdict.passed and "expected" in verdict.message
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 10**400, 0.5j])
+def test_numbers_that_are_none(number, judged):
+    verdict = judged("19.3", {**checks.NUMBERS, "loss": number})
+    assert not verdict.passed and verdict.message.startswith("loss: got ")
+
+
 def scanned(to_positive, to_negative, positive_weight, negative_weight):
     """Right to a thousandth of a degree."""
     degrees = torch.linspace(0, 45, 45_001, dtype=torch.float64)
@@ -100,6 +119,16 @@ def test_equal_weights_forget_the_distances():
     near, far, weight, _ = checks.weighted_settings(torch.Generator().manual_seed(0))[0]
     found = checks.best_angle(near, far, weight, weight)
     torch.testing.assert_close(torch.deg2rad(found).tan(), weight)
+
+
+def in_whole_steps(step, total, start, end, wait):
+    walked = ((step - int(wait * total)) / (total - int(wait * total))).clamp(0, 1)
+    return start + (end - start) * walked
+
+
+def test_a_wait_may_end_between_two_steps(judged):
+    verdict = judged("19.5", in_whole_steps)
+    assert not verdict.passed and "rounded to whole steps" in verdict.message
 
 
 def test_a_schedule_without_a_wait_is_the_library_s():

@@ -7,7 +7,7 @@ import torch
 from course_lib import metrics
 from course_lib.distances import round_distances
 from course_lib.metrics import Encodings
-from course_lib.metrics._beta_vae_score import mean_differences
+from course_lib.metrics.fixed_factor import mean_differences
 from course_lib.metrics.samples import generator
 
 
@@ -117,9 +117,9 @@ def test_a_table_keeps_its_own_copy(small, factors_of):
     ("latents", "words"),
     [
         (np.empty((0, 3)), r"latents: got shape \(0, 3\)"),
-        ("text", "latents: got str"),
-        (np.array([["a"]]), "latents: got ndarray"),
-        ([[1, 2], [3]], "latents: got list"),
+        ("text", "latents: got 'text'; allowed are latents"),
+        (np.array([["a"]]), r"latents: got array\(\[\['a'\]\]"),
+        ([[1, 2], [3]], r"latents: got \[\[1, 2\], \[3\]\]; allowed are latents"),
     ],
 )
 def test_odd_latents_are_named(latents, words):

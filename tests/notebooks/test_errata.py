@@ -13,7 +13,7 @@ NOTEBOOK = notebook_io.read(PAGE)
 KINDS = {"misprint", "wrong", "unsaid", "contradicts itself"}
 ROW = re.compile(r"^\| (\d+) \| (.+?) \| (.+?) \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 NUMBER = re.compile(r"-?\d*\.?\d+")
-ROWS = ROW.findall(NOTEBOOK.cells[0].source)
+ROWS = ROW.findall(re.sub(r"</?span.*?>", "", NOTEBOOK.cells[0].source))  # spans only keep words whole
 PARTS = ("Where", "Printed", "Right", "What it changes", "Measured")
 
 

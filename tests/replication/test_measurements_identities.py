@@ -11,12 +11,12 @@ class Stretcher(Entangler):
     """Mixes nothing and changes the law."""
 
     def __call__(self, z):
-        return self._checked(z) * 0.9
+        return self._check(z) * 0.9
 
 
 class Idler(Entangler):
     def __call__(self, z):
-        return self._checked(z)
+        return self._check(z)
 
 
 def test_two_models_have_one_marginal_and_different_latents(context):

@@ -69,7 +69,7 @@ def measured(tmp_path_factory, made_cheap):
         yield names
 
 
-@pytest.mark.filterwarnings("ignore:.* samples are too few", "ignore:num_samples", "ignore:An input array is constant")
+@pytest.mark.filterwarnings("ignore:.*samples are too few", "ignore:An input array is constant")
 @pytest.mark.parametrize(("scale", "name"), PLANNED)
 def test_planned_runs_measure_all_that_the_claim_asks_for(measured, scale, name):
     claim = CLAIMS[name]

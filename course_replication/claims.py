@@ -3,8 +3,8 @@
 The fields of an entry are those of `Claim`. How a claim fared is not written here: verdicts are computed from results.
 Metrics: "reconstruction" is a loss, "rank" Spearman's correlation of latent with factor distances along factors, and
 "data-rank" of latent with perceived ones; "active-latents" counts those that are not at the prior; a "gap" is an
-absolute difference, a "spread" a standard deviation over seeds. Without an entry, since they show no result: diagrams of
-architectures, algorithms and datasets, and the thesis' Tables A.3 to A.7, which are the settings.
+absolute difference, a "spread" a standard deviation over seeds. Without an entry, since they show no result: diagrams
+of architectures, algorithms and datasets, and the thesis' Tables A.3 to A.7, which are the settings.
 """
 
 import math

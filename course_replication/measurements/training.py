@@ -1,9 +1,9 @@
 """Trainings of one framework, small and at the papers' size, and every score of them that a claim asks for.
 
-Small ones are on grids such as XYSquares of 16×16 pixels with two squares of 2, 4,096 images, and fully connected: a CPU
-can carry them; at a spacing of 2 squares coincide or do not touch, as at 64×64 with 8, and at 1 neighbours share a
-column or row. Full ones are on the papers' images with the convolutional network of Table A.1, for a GPU. Settings are
-called as in the claims, so that deviations from a paper's are found by name.
+Small ones are on grids such as XYSquares of 16×16 pixels with two squares of 2, 4,096 images, and fully connected: a
+CPU can carry them; at a spacing of 2 squares coincide or do not touch, as at 64×64 with 8, and at 1 neighbours share
+a column or row. Full ones are on the papers' images with the convolutional network of Table A.1, for a GPU. Settings
+are called as in the claims, so that deviations from a paper's are found by name.
 """
 
 import hashlib

@@ -1,5 +1,6 @@
 """A store that is fresh, and measurements that cost nothing, in a module that worker processes can import."""
 
+import os
 import sys
 from functools import partial
 
@@ -73,7 +74,7 @@ def cheap(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "cheap_measurements.py").write_text(CHEAP, encoding="utf-8")
     monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
     yield folder
     sys.modules.pop("cheap_measurements", None)
 

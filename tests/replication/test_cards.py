@@ -173,3 +173,15 @@ print(card({SPACINGS!r}))
     assert where.startswith(str(tmp_path)) and shown.strip() == str(card(SPACINGS))
     files = {path.name for path in (tmp_path / "site/course_replication/artefacts").iterdir()}
     assert "results.jsonl" in files and not any(name.endswith(".lock") for name in files)
+
+
+def test_a_card_needs_neither_torch_nor_what_measures_claims():
+    """A chapter shows a dozen; only the tests of trained seeds need SciPy."""
+    lines = [
+        "import sys; from course_replication import card",
+        f"shown = card({SPACINGS!r})._repr_html_() + repr(card({SPACINGS!r}))",
+        "print({name.split('.')[0] for name in sys.modules} & {'torch', 'numpy', 'scipy', 'course_lib'})",
+        "print([name for name in sys.modules if name.startswith('course_replication.measurements')])",
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n") == ["set()", "[]", ""]

@@ -20,7 +20,7 @@ PAPER_NAMES = {
     "review": "the review",
 }  # fmt: skip
 SCALES_IN_WORDS = {
-    "quick": "Quick: trained on a small grid and for few steps",
+    "small": "Small: trained on a small grid and for few steps",
     "full": "Full: trained at the paper's size",
     None: "Nothing is trained here",
 }
@@ -29,7 +29,7 @@ SCALES_IN_WORDS = {
 def card(claim: str, *, scale: str | None = None, store: str | Path = RESULTS) -> "Card":
     """The card of the claim of that id, such as "distances/table-3.1-dsprites".
 
-    scale : "quick" or "full"; by default the full runs where they have a verdict, and else the quick ones.
+    scale : "small" or "full"; by default the full runs where they have a verdict, and else the small ones.
     store : a file of results; by default those that the course comes with.
 
     Raises ValueError for an id that is none, and names near ones.

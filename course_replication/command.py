@@ -16,7 +16,7 @@ def add_to(commands) -> None:
     parser = commands.add_parser("replicate", help="hold the papers' claims against ours", description=__doc__)
     parser.add_argument("claims", nargs="*", metavar="claim", help="such as distances/table-4.2; otherwise all")
     parser.add_argument("--list", action="store_true", help="only list claims, runs and verdicts")
-    parser.add_argument("--scale", choices=("quick", "full"), default="quick", help="of trainings (%(default)s)")
+    parser.add_argument("--scale", choices=("small", "full"), default="small", help="of trainings (%(default)s)")
     parser.add_argument("--budget", type=seconds, metavar="TIME", help="such as 90s, 10m or 2h; otherwise no limit")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="of trainings (%(default)s)")
     parser.add_argument("--store", type=Path, help="a file of results; otherwise the course's own")
@@ -92,7 +92,7 @@ def listing(claims, results: dict[str, dict], scale: str) -> str:
     from course_replication.verdicts import VERDICTS, verdict_of
 
     heading = f"Trainings at scale {scale}. Beside the verdict: runs done of runs planned."
-    if scale == "quick":
+    if scale == "small":
         heading += " In brackets: those of trainings at scale full."
     lines, counts = [heading], Counter()
     width = max(len(claim.id) for claim in claims)
@@ -116,7 +116,7 @@ def _line(verdict, width: int, results: dict[str, dict]) -> str:
     why = f"  ({why if len(why) <= 90 else why[:88] + ' …'})" if why else ""
     done = f"{planned - verdict.missing}/{planned}" if planned else "–"
     full = ""
-    if verdict.scale == "quick" and any(part.scale == "full" for part in parts_of(claim, "full")):
+    if verdict.scale == "small" and any(part.scale == "full" for part in parts_of(claim, "full")):
         runs = runs_of(claim, "full")
         full = f"  [full {sum(run.id in results for run in runs)}/{len(runs)}]"
     return f"  {verdict.verdict:12} {done:>7}  {claim.id:{width}}  {claim.title}{full}{why}"

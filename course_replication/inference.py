@@ -1,9 +1,7 @@
 """What a few seeds say about the next one: prediction intervals and one-sided tests."""
 
-from collections.abc import Sequence
-
-import numpy as np
-from scipy.stats import t
+from collections.abc import Iterable, Sequence
+from statistics import fmean, variance
 
 
 def prediction_interval(values: Sequence[float], of: int = 1, level: float = 0.95) -> tuple[float, float]:
@@ -11,12 +9,15 @@ def prediction_interval(values: Sequence[float], of: int = 1, level: float = 0.9
 
     values : of n ≥ 2 runs, taken for normal with a common mean and variance; t has n − 1 degrees of freedom.
     """
-    values = np.asarray(values, dtype=np.float64)
+    # scipy.special and not scipy.stats, whose import takes a second, and here, as what is exact does without both
+    from scipy.special import stdtrit
+
+    values = [float(value) for value in values]
     n = len(values)
     if n < 2:
-        raise ValueError(f"values: got {n}; allowed are two or more, as one has no spread.")
-    half = t.ppf((1 + level) / 2, n - 1) * values.std(ddof=1) * (1 / of + 1 / n) ** 0.5
-    return float(values.mean() - half), float(values.mean() + half)
+        raise ValueError(f"values: got {n}; expected two or more, as one has no spread.")
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * (variance(values) * (1 / of + 1 / n)) ** 0.5
+    return fmean(values) - half, fmean(values) + half
 
 
 def p_larger(first: Sequence[float] | float, second: Sequence[float] | float) -> float:
@@ -25,14 +26,16 @@ def p_larger(first: Sequence[float] | float, second: Sequence[float] | float) ->
     Each is a sample of two or more values, or a constant, but not both constants. Samples without any spread decide:
     0 if the first is larger, otherwise 1.
     """
-    mean, parts, degrees = 0.0, [], 0.0
-    for sign, values in ((1, first), (-1, second)):
-        values = np.atleast_1d(np.asarray(values, dtype=np.float64))
-        mean += sign * values.mean()
+    from scipy.special import stdtr
+
+    means, errors = [], []
+    for values in (first, second):
+        values = [float(value) for value in values] if isinstance(values, Iterable) else [float(values)]
+        means.append(fmean(values))
         if len(values) > 1:
-            parts.append((values.var(ddof=1) / len(values), len(values) - 1))
-    variance = sum(part for part, _ in parts)
-    if variance == 0:
-        return 0.0 if mean > 0 else 1.0
-    degrees = variance**2 / sum(part**2 / freedom for part, freedom in parts)
-    return float(t.sf(mean / variance**0.5, degrees))
+            errors.append((variance(values) / len(values), len(values) - 1))
+    gap, squared = means[0] - means[1], sum(error for error, _ in errors)
+    if squared == 0:
+        return 0.0 if gap > 0 else 1.0
+    degrees = squared**2 / sum(error**2 / freedom for error, freedom in errors)
+    return float(stdtr(degrees, -gap / squared**0.5))

@@ -1,77 +1,71 @@
-"""Which runs answer which claim, and in which order they are run.
-
-The parts of a claim are listed beside the functions that measure them, in `course_replication.measurements`. What
-several claims need is run once.
-"""
+"""Which runs answer which claim, and in which order they are run. What several claims need is run once."""
 
 from collections.abc import Iterable, Mapping
 
-from course_lib.arguments import check_choice
+from course_replication.arms import Arm, arm_named, deviation_text, seeds_at
 from course_replication.claims import Claim
-from course_replication.measurements import (
-    capacity,
-    constructions,
-    counts,
-    data_distances,
-    estimators,
-    factor_choices,
-    fixed_model,
-    full_plans,
-    identities,
-    kernels,
-    largest_beta,
-    mean_field,
-    nested_prior,
-    part_three,
-    ratios,
-    regularised,
-    score_behaviour,
-    scores,
-    shades,
-    sharing,
-    single_pixel,
-    symmetry,
-    tables,
-)
 from course_replication.parts import Part
-from course_replication.runs import SCALES, Run
+from course_replication.runs import SCALES, Run, check_scale
 
 Plans = Mapping[str, tuple[Part, ...]]
-MODULES = (
-    tables, counts, constructions, scores, score_behaviour, identities, data_distances, part_three, kernels, ratios,
-    sharing, capacity, estimators, factor_choices, mean_field, nested_prior, symmetry,
-    regularised, fixed_model, single_pixel, largest_beta, shades, full_plans,
-)  # fmt: skip
+FIELDS = ("measurement", "arm", "settings", "each", "of", "name", "seeds", "deviations")  # of a run in claims/*.yml
 
 
-def joined(plans: Iterable[Plans]) -> Plans:
-    """All of them as one; a ValueError when two have a plan for the same claim and scale."""
-    found: dict[str, tuple[Part, ...]] = {}
-    for plan in plans:
-        for name, parts in plan.items():
-            if {part.scale for part in parts} & {part.scale for part in found.get(name, ())}:
-                raise ValueError(f"plans: {name} stands in two of them; allowed is one plan for a claim and scale.")
-            found[name] = (*found.get(name, ()), *parts)
-    return found
+def planned(claim: Claim) -> tuple[Part, ...]:
+    """The parts that the claim's `runs` describe, at every scale. A ValueError names the claim and what is wrong."""
+    try:
+        return tuple(_part(scale, entry) for scale, entries in claim.runs.items() for entry in entries)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"claim {claim.id}, runs: {error}") from error
 
 
-PLANS = joined(module.PLANS for module in MODULES)
+def _part(scale: str, entry: Mapping) -> Part:
+    """A run's entry: an arm of settings.yml with what it changes, or a measurement with its settings.
+
+    each : a setting and its values: one training for each, compared by `measurement`. of : arms to be compared by it.
+    """
+    unknown = sorted(entry.keys() - {*FIELDS})
+    if unknown or scale not in SCALES:
+        raise ValueError(f"got {unknown or scale!r}; expected {', '.join(FIELDS)} at the scales {', '.join(SCALES)}.")
+    arm = _arm(scale, entry)
+    settings, shown, deviations = arm.settings, arm.settings, arm.deviations
+    trainings = [_arm(scale, {"arm": each} if not isinstance(each, Mapping) else each) for each in entry.get("of", ())]
+    for key, values in entry.get("each", {}).items():
+        trainings += [Arm(settings=arm.settings | {key: value}, device=arm.device) for value in values]
+    if trainings:
+        shown, settings = trainings[0].settings, {"trainings": [each.settings for each in trainings]}
+        deviations = (*deviations, *(note for each in trainings for note in each.deviations))
+    device = arm.device or next((each.device for each in trainings if each.device), "cpu")
+    notes = (deviation_text(note, shown) for note in (*deviations, *entry.get("deviations", ())))
+    return Part(
+        entry.get("measurement") or arm.measurement or trainings[0].measurement, settings, entry.get("name", "{}"),
+        entry.get("seeds") or seeds_at(scale), scale, device, tuple(dict.fromkeys(notes)),
+    )  # fmt: skip
 
 
-def parts_of(claim: Claim, scale: str, plans: Plans = PLANS) -> tuple[Part, ...]:
-    """The claim's parts at that scale; none while the library has nothing that measures it."""
-    check_choice(SCALES, scale=scale)
-    return tuple(part for part in plans.get(claim.id, ()) if part.scale in (None, scale))
+def _arm(scale: str, entry: Mapping) -> Arm:
+    upper = Arm(settings=dict(entry.get("settings", {})))
+    return arm_named(scale, entry["arm"]).under(upper) if "arm" in entry else upper
 
 
-def runs_of(claim: Claim, scale: str, plans: Plans = PLANS) -> list[Run]:
+def parts_of(claim: Claim, scale: str, plans: Plans | None = None) -> tuple[Part, ...]:
+    """The claim's parts at that scale and those that are exact, which count at either; none where nothing measures it.
+
+    plans : claim → parts, in place of what the claims themselves say.
+    """
+    check_scale(scale)
+    parts = planned(claim) if plans is None else plans.get(claim.id, ())
+    return tuple(part for part in parts if part.scale in ("exact", scale))
+
+
+def runs_of(claim: Claim, scale: str, plans: Plans | None = None) -> list[Run]:
     """The claim's runs: the first seed of each part, then the second, so that few of them compare all parts."""
     parts = parts_of(claim, scale, plans)
     seeds = range(max((part.seeds for part in parts), default=0))
     return list(dict.fromkeys(part.run(seed) for seed in seeds for part in parts if seed < part.seeds))
 
 
-def queue(claims: Iterable[Claim], scale: str, plans: Plans = PLANS) -> list[Run]:
+def queue(claims: Iterable[Claim], scale: str, plans: Plans | None = None) -> list[Run]:
     """The runs of all claims, each once, those of the most important claims first."""
     ordered = sorted(claims, key=lambda claim: claim.importance)
     return list(dict.fromkeys(run for claim in ordered for run in runs_of(claim, scale, plans)))

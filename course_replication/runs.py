@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-
-import course_lib
-import course_replication
-from course_lib.arguments import check_choice, check_seed
 from course_replication.store import Store
 
-SCALES = ("quick", "full")
+if TYPE_CHECKING:  # cards are made of runs, and need no torch
+    import torch
+
+SCALES = ("exact", "small", "full")  # nothing is trained; a small grid and network; the paper's data and network
 DEVICES = ("auto", "cpu", "cuda")
 MEASUREMENTS = "course_replication.measurements"
 
@@ -32,19 +31,21 @@ class Run:
     measurement : "module.function" of `course_replication.measurements`, or "any.module:function"; the function
         takes a `Context` and the settings and returns a flat dict from metrics to numbers or answers (True, False).
     settings : what JSON can hold.
-    scale : "quick" for what was made smaller, and "full".
+    scale : of `SCALES`.
     device : "cpu" for what is measured there, on one thread, wherever it is asked for; "auto" for a training.
     """
 
     measurement: str
     settings: dict = field(default_factory=dict, hash=False)
     seed: int = 0
-    scale: str = "full"
+    scale: str = "exact"
     device: str = field(default="cpu", compare=False)
 
     def __post_init__(self):
-        check_choice(SCALES, scale=self.scale)
-        check_seed(self.seed)
+        if self.scale not in SCALES:
+            raise ValueError(f"scale: got {self.scale!r}; expected one of {', '.join(SCALES)}.")
+        if type(self.seed) is not int or not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed: got {self.seed!r}; expected an integer from 0 to {2**63 - 1}.")
 
     @property
     def config(self) -> dict:
@@ -71,13 +72,15 @@ class Context:
     """
 
     seed: int
-    device: torch.device
+    device: "torch.device"
     scratch: Path
     known: Mapping[str, dict] = field(default_factory=dict)
 
     @property
-    def generator(self) -> torch.Generator:
+    def generator(self) -> "torch.Generator":
         """A new generator with the seed, on the CPU."""
+        import torch
+
         return torch.Generator().manual_seed(self.seed)
 
 
@@ -96,6 +99,8 @@ def execute(
     run: Run, device: str = "auto", scratch: Path = Path("partial"), known: Mapping[str, dict] | None = None
 ) -> dict:
     """The result of a run, with what it takes to repeat it. Raises what the measurement raises."""
+    import torch
+
     chosen = chosen_device(device if run.device == "auto" else run.device)
     threads = torch.get_num_threads()
     torch.set_num_threads(1 if run.device == "cpu" else threads)  # sums depend on how many threads share them
@@ -124,9 +129,18 @@ def measurement_of(name: str) -> Callable:
     return pkgutil.resolve_name(name if ":" in name else f"{MEASUREMENTS}.{name}")
 
 
-def chosen_device(device: str) -> torch.device:
+def check_scale(scale: str) -> None:
+    """Raise a ValueError unless it is a scale at which claims are judged; what is exact counts at either."""
+    if scale not in SCALES[1:]:
+        raise ValueError(f"scale: got {scale!r}; expected one of {', '.join(SCALES[1:])}.")
+
+
+def chosen_device(device: str) -> "torch.device":
     """ "auto" is the GPU where there is one."""
-    check_choice(DEVICES, device=device)
+    import torch
+
+    if device not in DEVICES:
+        raise ValueError(f"device: got {device!r}; expected one of {', '.join(DEVICES)}.")
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device: got 'cuda'; allowed are 'auto' and 'cpu', as there is no GPU that torch can use.")
     return torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
@@ -134,11 +148,17 @@ def chosen_device(device: str) -> torch.device:
 
 def lacks_gpu(run: Run, device: str) -> bool:
     """Whether a run is a training for a GPU of which there is none, and nobody has said that the CPU may do it."""
-    return run.device == device == "auto" and not torch.cuda.is_available()
+    if not run.device == device == "auto":
+        return False
+    import torch
+
+    return not torch.cuda.is_available()
 
 
-def device_record(device: torch.device) -> dict:
+def device_record(device: "torch.device") -> dict:
     """What the last digits of a result depend on."""
+    import torch
+
     if device.type == "cuda":
         return {"type": "cuda", "name": torch.cuda.get_device_name(device)}
     return {
@@ -150,13 +170,17 @@ def device_record(device: torch.device) -> dict:
 
 @cache
 def versions() -> dict[str, str]:
+    import course_lib
+
     return {"course_lib": course_lib.__version__} | {name: version(name) for name in ("torch", "numpy", "scipy")}
 
 
 @cache
 def commit() -> str | None:
     """The commit of the checkout that the library lies in, "+" added if its files differ; None outside of one."""
-    library, here = (Path(package.__file__).parent for package in (course_lib, course_replication))
+    import course_lib
+
+    library, here = Path(course_lib.__file__).parent, Path(__file__).parent
     try:
         tracked = _git(here, "ls-files", "--", "__init__.py")
         changed = _git(here, "status", "--porcelain", "--", library, here, ":!artefacts")

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from course_replication.claims import Claim, Number
 from course_replication.inference import p_larger, prediction_interval
-from course_replication.plans import PLANS, Plans, deviations_of, parts_of, runs_of
+from course_replication.plans import Plans, deviations_of, parts_of, planned, runs_of
 
 VERDICTS = ("match", "direction", "fail", "not run", "out of reach")
 FEWEST = 5  # seeds for a match
@@ -79,7 +79,7 @@ class Verdict:
     trained: bool = False
 
 
-def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", plans: Plans = PLANS) -> Verdict:
+def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", plans: Plans | None = None) -> Verdict:
     """The verdict on a claim from the results (by run) of its runs at that scale, and of no other runs.
 
     What needs no training is compared to the printed precision or the claim's tolerance; trained runs by the 95 %
@@ -92,10 +92,11 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     deviations = tuple(dict.fromkeys(note for part in parts for note in deviations_of(claim, part)))
     samples = gathered(claim, results, scale, plans)
     lacking = _lacking(claim, samples) if runs else "it"
-    sized = any(part.scale for part in parts)
+    parts_elsewhere = planned(claim) if plans is None else claim.id in plans
+    sized = any(part.scale != "exact" for part in parts)
     if lacking:
         why = f"{missing} of {len(runs)} runs are missing" if missing else f"nothing measures {lacking} yet"
-        why = why if runs or claim.id not in plans else f"no runs are planned at scale {scale}"
+        why = why if runs or not parts_elsewhere else f"no runs are planned at scale {scale}"
         return Verdict(claim, "not run", scale, why, missing=missing, deviations=deviations, trained=sized)
     trained = claim.kind == "trained"
     numbers = tuple(_compared(number, samples, trained) for number in _asked(claim))
@@ -108,15 +109,15 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     return Verdict(claim, verdict, scale, why, n, seeds, missing, numbers, orders, holds, deviations, sized)
 
 
-def best_verdict(claim: Claim, results: Mapping[str, dict], plans: Plans = PLANS) -> Verdict:
-    """The verdict of the full runs where they have one, or where only they are planned; else that of the quick ones."""
+def best_verdict(claim: Claim, results: Mapping[str, dict], plans: Plans | None = None) -> Verdict:
+    """The verdict of the full runs where they have one, or where only they are planned; else that of the small ones."""
     full = verdict_of(claim, results, "full", plans)
-    if full.verdict != "not run" or (full.missing and not runs_of(claim, "quick", plans)):
+    if full.verdict != "not run" or (full.missing and not runs_of(claim, "small", plans)):
         return full
-    return verdict_of(claim, results, "quick", plans)
+    return verdict_of(claim, results, "small", plans)
 
 
-def gathered(claim: Claim, results: Mapping[str, dict], scale: str, plans: Plans = PLANS) -> Samples:
+def gathered(claim: Claim, results: Mapping[str, dict], scale: str, plans: Plans | None = None) -> Samples:
     """What the claim's runs at that scale have measured, by metric as the claim calls it, and by seed."""
     samples: dict[str, dict[int, float]] = {}
     for part in parts_of(claim, scale, plans):

@@ -36,14 +36,14 @@ def counts(data: dict) -> Figure:
     names, rows = zip(*data["rows"], strict=True)
     figure, axis = plt.subplots(figsize=(WIDTH, 0.9 + 0.36 * len(rows)), layout="constrained")
     left = np.zeros(len(rows))
-    for (verdict, quick), widths in zip(data["parts"], np.transpose(rows), strict=True):
-        label = "_" if quick else verdict  # matplotlib leaves such a label out
-        style = dict(color=FILLS[verdict], edgecolor=viz.INK, linewidth=0.6, hatch=HATCH if quick else None)
+    for (verdict, small), widths in zip(data["parts"], np.transpose(rows), strict=True):
+        label = "_" if small else verdict  # matplotlib leaves such a label out
+        style = dict(color=FILLS[verdict], edgecolor=viz.INK, linewidth=0.6, hatch=HATCH if small else None)
         bars = axis.barh(names, widths, left=left, label=label, **style)
-        if not quick:
+        if not small:
             axis.bar_label(bars, [width if width > 3 else "" for width in widths], label_type="center", fontsize=8)
         left += widths
-    axis.barh(names[0], 0, color=viz.PAPER, edgecolor=viz.INK, linewidth=0.6, hatch=HATCH, label="in quick runs")
+    axis.barh(names[0], 0, color=viz.PAPER, edgecolor=viz.INK, linewidth=0.6, hatch=HATCH, label="in small runs")
     axis.invert_yaxis()
     axis.set_xlabel("claims")
     figure.legend(loc="outside upper left", ncols=6, handlelength=1.2, columnspacing=1.2)

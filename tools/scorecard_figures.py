@@ -40,15 +40,15 @@ class Picture:
 
 
 def counts(table: dict[str, Counter]) -> Picture:
-    """Bars: from the name of each paper to the counts of (verdict, whether only in quick runs)."""
-    parts = [(verdict, quick) for verdict in VERDICTS for quick in (False, True)]
+    """Bars: from the name of each paper to the counts of (verdict, whether only in small runs)."""
+    parts = [(verdict, small) for verdict in VERDICTS for small in (False, True)]
     data = {
         "parts": [*map(list, parts)],
         "rows": [[paper, [found[part] for part in parts]] for paper, found in table.items()],
     }
     said = []
     for paper, found in table.items():
-        words = [f"{found[part]} {part[0]}{' in quick runs' * part[1]}" for part in parts if found[part]]
+        words = [f"{found[part]} {part[0]}{' in small runs' * part[1]}" for part in parts if found[part]]
         said.append(f"{paper}: {', '.join(words)}")
     alt = f"A bar for each paper, as long as it has claims. {'; '.join(said)}."
     return Picture("counts", "counts", data, alt, "The same as bars.")

@@ -17,7 +17,7 @@ from course_replication.cards import PAPER_NAMES, one_line, sentence
 from course_replication.plans import runs_of
 from course_replication.verdicts import VERDICTS
 
-MADE = "<!-- Made from course_replication/claims.yml and the stored results by `make scorecard`: change those. -->"
+MADE = "<!-- Made from course_replication/claims/ and the stored results by `make scorecard`: change those. -->"
 TESTED = ("fail", "direction", "match")  # in the order in which a list names them
 LONG = 12  # rows of a table that is shown without being asked for
 MEANING = """A verdict is computed from the stored results whenever this page is made, and the book is not built with
@@ -41,28 +41,28 @@ a page that says anything else.
 : It needs data or models that cannot be had.
 
 A *control* is the same measurement where there is nothing to find: an encoder that was not trained, or factors that
-were shuffled. *Quick* runs and full ones never count together: a claim has the verdict of its full runs where there are
-any."""
-QUICK = (
+were shuffled. *Small* runs, trainings on a small grid, and full ones never count together: a claim has
+the verdict of its full runs where there are any."""
+SMALL = (
     "Trained on a small grid and for few steps, to be cheap: what fails here may hold at the paper's size, and the "
     "other way round."
 )
 KINDS = {"exact": "needs no training", "theory": "needs no training", "trained": "needs trainings"}
-SCALES = {"quick": "of which a small version runs on a CPU", "full": "on a GPU"}
+SCALES = {"small": "of which a small version runs on a CPU", "full": "on a GPU"}
 
 
 def overview(verdicts: Sequence[Verdict]) -> str:
     """The front page: how many hold, and what failed."""
     tested = [each for each in verdicts if each.verdict in TESTED]
-    quick = sum(map(is_quick, tested))
-    quickly = f", {quick} of them only in quick runs, on a small grid and for few steps" if quick else ""
+    small = sum(map(is_small, tested))
+    in_small = f", {small} of them only in small runs, on a small grid and for few steps" if small else ""
     failed = [each for each in verdicts if each.verdict == "fail"]
     partly = [each for each in verdicts if each.verdict == "direction"]
     parts = [
         MADE,
         "# Scorecard",
         f"What five papers say, held against what came out here: {len(verdicts)} tables, figures and stated results, "
-        f"of which {len(tested)} have been tested so far{quickly}.",
+        f"of which {len(tested)} have been tested so far{in_small}.",
         counts_table(verdicts).html(),
         picture(scorecard_figures.counts(by_paper(verdicts))),
         "Look a claim up [by chapter](scorecard_chapters.md) or by paper: "
@@ -71,12 +71,12 @@ def overview(verdicts: Sequence[Verdict]) -> str:
         "at the end.",
         "## What failed",
     ]
-    measured, quick = ([each for each in failed if is_quick(each) is wanted] for wanted in (False, True))
+    measured, small = ([each for each in failed if is_small(each) is wanted] for wanted in (False, True))
     if not measured:
-        parts.append("Nothing that was measured as in the papers." if quick else "Nothing so far.")
+        parts.append("Nothing that was measured as in the papers." if small else "Nothing so far.")
     parts += [told(each) for each in _important_first(measured)]
-    parts += ["## What failed in quick runs", QUICK] if quick else []
-    parts += [told(each) for each in _important_first(quick)]
+    parts += ["## What failed in small runs", SMALL] if small else []
+    parts += [told(each) for each in _important_first(small)]
     parts += ["## Where only the direction agrees"] if partly else []
     parts += [told(each) for each in _important_first(partly)]
     return _page([*parts, "(verdicts)=\n## What the verdicts mean", MEANING])
@@ -170,34 +170,34 @@ def said(verdict: Verdict) -> str:
 
 def badge(verdict: Verdict) -> str:
     word = verdict.verdict
-    quick = " (quick)" if is_quick(verdict) else ""
-    return f'<strong class="verdict verdict-{word.replace(" ", "-")}">{word}{quick}</strong>'
+    small = " (small)" if is_small(verdict) else ""
+    return f'<strong class="verdict verdict-{word.replace(" ", "-")}">{word}{small}</strong>'
 
 
-def is_quick(verdict: Verdict) -> bool:
-    return verdict.trained and verdict.scale == "quick" and verdict.verdict in TESTED
+def is_small(verdict: Verdict) -> bool:
+    return verdict.trained and verdict.scale == "small" and verdict.verdict in TESTED
 
 
 def by_paper(verdicts: Sequence[Verdict]) -> dict[str, Counter]:
-    """Name of the paper → how many claims have which verdict, and whether only in quick runs."""
+    """Name of the paper → how many claims have which verdict, and whether only in small runs."""
     found = {name: Counter() for name in PAPER_NAMES.values()}
     for each in verdicts:
-        found[PAPER_NAMES[each.claim.paper]][each.verdict, is_quick(each)] += 1
+        found[PAPER_NAMES[each.claim.paper]][each.verdict, is_small(each)] += 1
     return found
 
 
 def counts_table(verdicts: Sequence[Verdict]) -> Table:
-    """A row for each paper and one for all; behind a count, how many of them rest on quick runs."""
+    """A row for each paper and one for all; behind a count, how many of them rest on small runs."""
     counted = by_paper(verdicts)
     rows = []
     for name, found in [*counted.items(), ("all", sum(counted.values(), Counter()))]:
         cells = []
         for word in VERDICTS:
-            quick = found[word, True]
-            cells.append(f"{found[word, False] + quick}{f' ({quick})' if quick else ''}")
+            small = found[word, True]
+            cells.append(f"{found[word, False] + small}{f' ({small})' if small else ''}")
         rows.append((name, *cells, str(found.total())))
-    quickly = any(is_quick(each) for each in verdicts)
-    caption = "Claims by paper and verdict" + ("; in brackets, how many of them only in quick runs" if quickly else "")
+    in_small = any(is_small(each) for each in verdicts)
+    caption = "Claims by paper and verdict" + ("; in brackets, how many of them only in small runs" if in_small else "")
     return Table(caption, ("paper", *VERDICTS, "all"), tuple(rows))
 
 
@@ -281,5 +281,5 @@ def _page(parts: Sequence[str]) -> str:
 
 
 def papers(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
-    """Paper → its claims, in the order of claims.yml."""
+    """Paper → its claims, in the order of their files."""
     return {paper: [*group] for paper, group in groupby(verdicts, key=lambda each: each.claim.paper)}

@@ -53,7 +53,7 @@ def claims_of(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     """Id of a run → the claims that it answers."""
     found: dict[str, list[str]] = {}
     for each in verdicts:
-        for run in dict.fromkeys([*runs_of(each.claim, "full"), *runs_of(each.claim, "quick")]):
+        for run in dict.fromkeys([*runs_of(each.claim, "full"), *runs_of(each.claim, "small")]):
             found.setdefault(run.id, []).append(each.claim.id)
     return found
 

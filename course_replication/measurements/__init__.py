@@ -1,4 +1,4 @@
 """What runs measure: functions from a `Context` and settings to a flat dict from metrics to numbers or answers.
 
-The metrics are called as in claims.yml. Beside the functions stands which claims they answer (`PLANS`).
+The metrics are called as in the claims, whose `runs` name the functions. A module is imported when it measures.
 """

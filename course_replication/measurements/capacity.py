@@ -12,7 +12,6 @@ from course_lib.frameworks import BetaVAE
 from course_lib.frameworks.framework import Step
 from course_lib.losses import kl_to_standard_normal
 from course_lib.models import DiagonalGaussian, conv_vae, mlp_vae
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 AXIS = np.linspace(-12, 12, 24_001)  # on which one-dimensional integrals are sums
@@ -174,12 +173,3 @@ def _pair(distance: float, deviation: float) -> tuple[float, float]:
     densities = norm.pdf(AXIS, np.array(means)[:, None], deviation)
     values, _ = _kl(means, (deviation,) * 2)
     return values.mean(), densities.min(0).sum() * (AXIS[1] - AXIS[0])
-
-
-PLANS = {
-    "distances/table-a.1": (Part("capacity.layers"),),
-    "distances/section-a.2.1": (Part("capacity.reductions"),),
-    "assumptions/capacity": (Part("capacity.divergence"),),
-    "assumptions/burgess-figure-1": (Part("capacity.overlap"),),
-    "review/section-2.2": (Part("capacity.loss_at_one"),),
-}

@@ -10,7 +10,6 @@ from course_lib import metrics
 from course_lib.data import XYSquares
 from course_lib.metrics import Encodings
 from course_lib.theory import Entangler
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 ALPHAS = (0.05, 0.25, 0.45)
@@ -101,14 +100,3 @@ def _equal(found: dict, expected: dict) -> bool:
 
 def _log_density(prior: list, points: np.ndarray) -> np.ndarray:
     return sum(law.logpdf(column) for law, column in zip(prior, points.T, strict=True))
-
-
-_THEOREM = (Part("constructions.impossibility", {"num_points": 2000}),)
-_PLANE = (Part("constructions.plane_ratios"),)
-PLANS = {
-    "distances/figure-4.3": _PLANE,
-    "distances/section-4.1.4": _PLANE,
-    "assumptions/theorem-1": _THEOREM,
-    "assumptions/theorem-1-matrix": (Part("constructions.reflection"),),
-    "review/section-1.2": _THEOREM,
-}

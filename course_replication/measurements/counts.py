@@ -9,8 +9,7 @@ from course_lib.frameworks import SCHEDULES
 from course_lib.losses.reconstruction import overlap_kernel
 from course_lib.sampling import factor_distance
 from course_lib.schedules import scheduled
-from course_replication.measurements.tables import PAIRS, SPACINGS
-from course_replication.parts import Part
+from course_replication.measurements.tables import SPACINGS
 from course_replication.runs import Context
 
 
@@ -81,14 +80,3 @@ def photographs(context: Context) -> dict:
     """How many photographs of Tiny ImageNet there are, and their side in pixels. It needs the archive."""
     images = tiny_imagenet(fetch(TINY_IMAGENET))
     return {"photographs": len(images), "photograph-size": images.shape[1]}
-
-
-PLANS = {
-    "distances/figure-3.6": (Part("counts.squares"),),
-    "distances/figure-3.8": (Part("counts.spacings"),),
-    "distances/section-3.4.1": (Part("counts.box_kernel"),),
-    "distances/section-5.2.4": (Part("counts.misjudged_triplets", {"num_triplets": 5 * PAIRS}),),
-    "distances/table-5.2": (Part("counts.schedule_ends"),),
-    "distances/figure-7.4": (Part("counts.photographs"),),
-    "factorvae/section-6-data": (Part("counts.grids"),),
-}

@@ -14,7 +14,6 @@ from course_lib.data import DSprites, GridDataset, Shapes3D, XYObject, XYSquares
 from course_lib.distances import cumulative_proportion
 from course_lib.sampling import factor_pairs, random_pairs, traversals
 from course_replication.claims import claims_named
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 CHUNK = 1024  # pairs drawn at a time
@@ -190,13 +189,3 @@ def _printed(name: str, channels: int) -> tuple[Tensor, Tensor]:
     printed = {number.what: float(number.value) for number in claim.numbers}
     names = ("",) if channels == 1 else ("/red", "/green", "/blue")
     return tuple(torch.tensor([printed[moment + channel] for channel in names]) for moment in ("mean", "std"))
-
-
-PLANS = {
-    "distances/section-3.2.2": (Part("data_distances.cross_entropy", {"num_pairs": 1000}),),
-    "distances/figure-3.4": (Part("data_distances.matrix_ranks", {"num_traversals": 20}),),
-    "distances/section-3.3.1": (Part("data_distances.one_distance", {"num_traversals": 50}),),
-    "distances/figure-3.9": (Part("data_distances.spacing_distances", {"num_traversals": 20}),),
-    "distances/figure-3.13": (Part("data_distances.cumulative_curves", {"num_pairs": 4000}),),
-    "distances/section-a.3.3": (Part("data_distances.standardised", {"num_images": 5000}),),
-}

@@ -15,7 +15,6 @@ from course_lib.frameworks.framework import Step
 from course_lib.losses import aggregate_log_densities, permuted_latents
 from course_lib.metrics import Encodings
 from course_lib.models import DiagonalGaussian, mlp_vae
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 IMAGES, LATENTS = 2048, 6  # of the dataset whose aggregate posterior is estimated
@@ -150,14 +149,3 @@ def _mixture(latents: Tensor, posterior: DiagonalGaussian) -> float:
     """The mean of log 1/N Σ_n q(z|x_n) at the latents."""
     density = norm.logpdf(latents.numpy()[:, None], posterior.mean.numpy(), posterior.std.numpy()).sum(2)
     return float(np.logaddexp.reduce(density, axis=1).mean() - math.log(density.shape[1]))
-
-
-_DENSITIES = (Part("estimators.log_densities", {"batch_size": 64, "num_batches": 50}),)
-PLANS = {
-    "factorvae/algorithm-1": (Part("estimators.permuted", {"num_points": 10_000}),),
-    "factorvae/equation-3": (Part("estimators.ideal_discriminator", {"num_points": 100_000}),),
-    "factorvae/section-3-sufficient": (Part("estimators.not_sufficient"),),
-    "factorvae/appendix-a-gamma": (Part("estimators.gamma_unseen"),),
-    "assumptions/equation-3": _DENSITIES,
-    "assumptions/naive-estimate": _DENSITIES,
-}

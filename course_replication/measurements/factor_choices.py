@@ -8,7 +8,6 @@ import torch
 from course_lib.data import DSprites, DSpritesImageNet, Shapes3D, XYObject, XYObjectShades
 from course_lib.sampling import factor_pairs, traversals
 from course_replication.measurements.data_distances import pixel_distances, rank_correlation
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 # XYObject by the thesis' description: sides of its square in pixels, grey levels, and red, yellow, green, cyan, blue,
@@ -103,12 +102,3 @@ def _as_drawn(squares: np.ndarray, areas: np.ndarray, generator: torch.Generator
     pairs = factor_pairs(data.space, "colour", 200, generator)
     (first, second), scale = (data.space.factors(index)[:, 3] for index in pairs), data.space.factors(pairs[0])[:, 2]
     return pixel_distances(data, pairs).tolist() == (areas.ravel()[scale] * squares[first, second]).tolist()
-
-
-_SHIPPED = ("crops of the photographs that scikit-learn ships, in place of Tiny ImageNet",)
-PLANS = {
-    "distances/section-2.2.1": (Part("factor_choices.traversed", {"num_traversals": 1000}),),
-    "distances/section-7.2-images": (Part("factor_choices.shades", {"num_images": 5000}),),
-    "distances/figure-7.2": (Part("factor_choices.colour_ranks"),),
-    "distances/figure-7.5": (Part("factor_choices.hidden_distances", {"num_pairs": 1000}, deviations=_SHIPPED),),
-}

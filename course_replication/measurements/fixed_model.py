@@ -10,21 +10,19 @@ from course_lib.distances import Distance, perceived_distance
 from course_lib.frameworks import Framework
 from course_lib.losses import symmetric_kl
 from course_lib.models import DiagonalGaussian
-from course_replication.measurements import part_three
 from course_replication.measurements.score_settings import settings_scores
-from course_replication.measurements.small_grid import before_and_after, encodings
 from course_replication.measurements.trained_scores import matrix_agreement, of_latents, of_reconstructions
-from course_replication.parts import Part
+from course_replication.measurements.training import before_and_after, encodings
 from course_replication.runs import Context
 
 BATCH = 512  # images that stand for all in an estimate of the aggregate posterior
 CHUNK = 16  # latents whose densities are computed at a time
 
 
-def examined(context: Context, vae: dict) -> dict[str, float]:
+def examined(context: Context, **vae) -> dict[str, float]:
     """Train one β-VAE and measure all that needs no other; "control/untrained/…" is the same without its training.
 
-    vae : settings of `small_grid.training`.
+    vae : settings of `training.scores`, without `dci` and `watch_every`.
     """
     data, *models = before_and_after(context, **vae)
     scores = settings_scores([encodings(model, data) for model in models], context.seed)
@@ -83,30 +81,3 @@ def estimate(latents: Tensor, mixture: DiagonalGaussian) -> float:
 
 def _divergence(posterior: DiagonalGaussian) -> Distance:
     return lambda first, second: symmetric_kl(posterior.at(first), posterior.at(second)).sum(1).double()
-
-
-VAE = part_three.unsupervised(loss="mse-box", latents=10, dci=0)
-_SMALL = (part_three.GRID, part_three.NETWORK, part_three.BOX, part_three.ONE_BETA)
-_KIM = (
-    *_SMALL, part_three.NOT_DSPRITES, "a β-VAE trained by means, on squared errors, for 2,000 batches of 256 at 0.001",
-)  # fmt: skip
-
-
-def _part(*deviations: str) -> tuple[Part, ...]:
-    settings = {"vae": VAE}
-    return (Part("fixed_model.examined", settings, "{}", part_three.SEEDS, "quick", deviations=deviations),)
-
-
-PLANS = {
-    "distances/figure-3.5": _part(*_SMALL, "XYSquares with the box blur in place of Cars3D", "10 latents"),
-    "factorvae/figure-16": _part(*_KIM, "each seed has its own VAE in place of one for all"),
-    "factorvae/figure-16-evaluation": _part(*_KIM, "each seed has its own VAE in place of one for all"),
-    "factorvae/figure-17": _part(
-        *_KIM,
-        "each seed has its own VAE in place of one for all",
-        "L and what goes with it are varied by our own factors, 4 and 10, as the paper prints only the last",
-    ),
-    "factorvae/figure-18": _part(
-        *_KIM, f"a batch of {BATCH} of 4,096 images in place of 10,000 of 737,280", "one β in place of three"
-    ),
-}

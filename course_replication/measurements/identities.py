@@ -8,7 +8,6 @@ from scipy.stats import norm, rv_continuous, uniform
 from course_lib.losses import aggregate_log_densities, kl_to_standard_normal
 from course_lib.models import DiagonalGaussian
 from course_lib.theory import Entangler
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 NODES = 150  # of a Gauss–Hermite rule, along each latent
@@ -205,14 +204,3 @@ def _sampled_elbo(weights, noise, encoder, spread, covariance, draws) -> float:
 
 def _kl_of_variances(variance: float) -> float:
     return 0.5 * (variance - 1 - np.log(variance))
-
-
-_PARTS = (Part("identities.decomposition"),)
-PLANS = {
-    "distances/equation-2.8": (Part("identities.two_models"),),
-    "factorvae/lemma-1": _PARTS,
-    "factorvae/equation-2": (Part("identities.bound"),),
-    "factorvae/section-5": (Part("identities.adversarial"),),
-    "factorvae/equation-13": (Part("identities.code_information"),),
-    "assumptions/tcvae-decomposition": _PARTS,
-}

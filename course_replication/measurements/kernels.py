@@ -10,7 +10,6 @@ from course_lib.losses.blur import blur, box_kernel, gaussian_kernel
 from course_lib.sampling import random_pairs, singles
 from course_lib.training import fit_kernel
 from course_replication.measurements.tables import enumerated
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 PAIRS = 5_000  # anywhere on the grid, within batches of 32 points as in Table 6.1
@@ -92,40 +91,5 @@ def small_kernel(data: XYSquares, seed: int, steps: int) -> Tensor:
 
 
 STEPS, TABLE_STEPS = 600, 3_000  # at 600 the kernels of some seeds are still on their way up
-SETTINGS = {"steps": STEPS, "batch_size": 64, "pairs": 2048, "learning_rate": 0.001, "symmetry": 1.0}
 SEEDS = 5
-_RADII = {radius: SETTINGS | {"radius": radius} for radius in (31, 63)}
 _PAIRS = f"{PAIRS:,} random pairs in place of 200,000"
-_ONE_SIZE = "squares of 8 pixels only"
-
-
-def _learnt(settings: dict, name: str, *deviations: str) -> Part:
-    return Part("kernels.learnt", settings, name, SEEDS, "quick", deviations=(_PAIRS, *deviations))
-
-
-def _handmade(kernel: str, radius: int, name: str, *deviations: str) -> Part:
-    settings = {"kernel": kernel, "radius": radius}
-    return Part("kernels.handmade", settings, name, SEEDS, "quick", deviations=(_PAIRS, *deviations))
-
-
-PLANS = {
-    "distances/table-6.1-learnt": tuple(
-        _learnt(settings | {"steps": TABLE_STEPS}, f"learnt-{radius}/{{}}") for radius, settings in _RADII.items()
-    ),
-    "distances/section-6.1.3-radius": (
-        *(_learnt(settings, f"learnt-{radius}/{{}}") for radius, settings in _RADII.items()),
-        *(
-            _handmade(kernel, radius, f"mse-{kernel}-{radius}/{{}}")
-            for kernel, radius in (("box", 31), ("box", 63), ("gaussian", 31))
-        ),
-    ),
-    "distances/figure-6.1": (_learnt(_RADII[31], "{}/learnt", _ONE_SIZE), _handmade("box", 31, "{}/box", _ONE_SIZE)),
-    "distances/figure-6.2": (_learnt(_RADII[31], "{}/learnt"), _handmade("box", 0, "{}/identity")),
-    "distances/section-6.1.3-symmetry": (
-        _learnt(_RADII[31], "{}/with-symmetry"),
-        _learnt(_RADII[31] | {"symmetry": 0.0}, "{}/without-symmetry"),
-    ),
-    "distances/table-a.6-rate": tuple(
-        _learnt(_RADII[31] | {"learning_rate": rate}, f"{{}}/rate-{rate}") for rate in (0.001, 0.0005)
-    ),
-}

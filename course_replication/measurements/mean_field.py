@@ -11,7 +11,6 @@ from torch.distributions import MultivariateNormal, kl_divergence
 from course_lib.losses import kl_to_standard_normal
 from course_lib.models import DiagonalGaussian
 from course_lib.theory import LinearGaussian, fit_sparse
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 # Two components along the axes, by their lengths, and the variance of the noise; each explains its own data best.
@@ -243,20 +242,3 @@ def _described(weights: np.ndarray, degrees) -> dict[str, float]:
         "angle": abs(first - second) % 180,
         "bias": np.minimum(turn, 180 - turn).min(1, initial=90).mean(),
     }
-
-
-_ROTATIONS = (Part("mean_field.rotations"),)
-_SPARSE = (Part("mean_field.sparse", {"num_points": 500, "datasets": 2, "steps": 480}),)
-PLANS = {
-    "distances/section-3.1-rotation": (Part("mean_field.isotropic"),),
-    "assumptions/axis-alignment": _ROTATIONS,
-    "isa/section-2.3": (Part("mean_field.gap"),),
-    "isa/section-2.4": _SPARSE,
-    "isa/figure-1": _SPARSE,
-    "isa/appendix-b.1": (Part("mean_field.replicated"),),
-    "isa/appendix-b.3": _ROTATIONS,
-    "isa/appendix-b.4": (Part("mean_field.pruning"),),
-    "isa/appendix-b.5": (Part("mean_field.weighting"),),
-    "isa/appendix-b.8-vi": _SPARSE,
-    "isa/appendix-b.8-beta": _SPARSE,
-}

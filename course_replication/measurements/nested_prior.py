@@ -11,7 +11,6 @@ from torch import Tensor
 from course_lib.losses import kl_to_standard_normal
 from course_lib.models import DiagonalGaussian
 from course_lib.theory import Entangler, LpNested
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 # Laws in two and three dimensions: layout, outer exponent, inner exponents.
@@ -279,17 +278,3 @@ def _fourth(z: Tensor) -> Tensor:
 
 def _joint(z: Tensor) -> Tensor:
     return (z[:, 0] * z[:, 1]).square()
-
-
-PLANS = {
-    "isa/section-2.2": (Part("nested_prior.entangled", {"num_points": 100_000}),),
-    "isa/figure-2": (Part("nested_prior.contours"),),
-    "isa/section-3.1-kurtosis": (Part("nested_prior.exponential_power"),),
-    "isa/figure-3": (Part("nested_prior.square"),),
-    "isa/section-3.1-factorial": (Part("nested_prior.factorises"),),
-    "isa/equation-7": (Part("nested_prior.total_mass"),),
-    "isa/equation-11": (Part("nested_prior.subspaces", {"num_points": 20_000}),),
-    "isa/equation-12": (Part("nested_prior.divergence", {"num_points": 20_000}),),
-    "isa/algorithm-1": (Part("nested_prior.sampler", {"num_points": 100_000}),),
-    "isa/section-3-rotation": (Part("nested_prior.rotations"),),
-}

@@ -8,7 +8,6 @@ import torch
 from course_lib import metrics
 from course_lib.data import XYSquares
 from course_lib.metrics import Encodings
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 SIZES = (2, 3, 5, 9, 25)  # numbers of latents
@@ -133,12 +132,3 @@ def _ellipse(width: float, angle: float) -> torch.Tensor:
     points = torch.stack([turn.cos(), width * turn.sin()], 1)
     rotation = [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
     return points @ torch.tensor(rotation, dtype=torch.float64)
-
-
-_CODES = (Part("ratios.known_codes"),)
-PLANS = {
-    "distances/equation-4.5": (Part("ratios.normalised"),),
-    "distances/figure-4.1": _CODES,
-    "distances/figure-4.2": _CODES,
-    "distances/equation-a.1": (Part("ratios.orientation"),),
-}

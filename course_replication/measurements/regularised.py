@@ -9,10 +9,8 @@ from course_lib.frameworks import Framework
 from course_lib.metrics import Encodings
 from course_lib.models import DiagonalGaussian
 from course_lib.sampling import factor_pairs
-from course_replication.measurements import part_three
-from course_replication.measurements.small_grid import before_and_after
 from course_replication.measurements.trained_scores import model_scores
-from course_replication.parts import Part
+from course_replication.measurements.training import before_and_after
 from course_replication.runs import Context
 
 PAIRS = 10_000  # of neighbours along each factor
@@ -22,7 +20,7 @@ ROUNDING = 1e-5  # as a share of it, by which a distance may miss another that i
 def overlap(context: Context, **settings) -> dict[str, float]:
     """Train a VAE and measure what Figure 3.1 draws; "control/untrained/…" is the same without its training.
 
-    settings : of `small_grid.training`; the loss is "mse".
+    settings : of `training.scores`; the loss is "mse".
 
     "overlap" is the Bhattacharyya coefficient of the posteriors of two neighbours along a factor, averaged over
     factors; "mistakes" the share of images a sample of whose posterior is decoded into what is nearer to another image;
@@ -70,25 +68,3 @@ def neighbours(data: GridDataset, factor: str, draws: torch.Generator) -> tuple[
     first, second = factor_pairs(data.space, factor, PAIRS, draws)
     steps = (data.space.factors(first) - data.space.factors(second)).abs().sum(1)
     return first[steps == 1], second[steps == 1]
-
-
-# The largest half decade with which this grid is reconstructed (seed 0: 0.07 of the variance is left, and 0.96 with the
-# next), larger than that of the grid with a spacing of 2; and next to none.
-_BETAS = {"beta-middle": 0.1, "beta-tiny": 0.00001}
-_NOTES = (
-    part_three.GRID, part_three.NETWORK, "XYSquares whose neighbours share half a side in place of dSprites",
-    f"{part_three.ONE_BETA}, and a ten-thousandth of it",
-)  # fmt: skip
-PLANS = {
-    "distances/figure-3.1": tuple(
-        Part(
-            "regularised.overlap",
-            part_three.unsupervised(spacing=1, beta=beta, dci=0),
-            f"{{}}/{name}",
-            part_three.SEEDS,
-            "quick",
-            deviations=_NOTES,
-        )
-        for name, beta in _BETAS.items()
-    )
-}

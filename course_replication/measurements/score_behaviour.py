@@ -15,7 +15,6 @@ from course_lib.data import DSprites, XYSquares
 from course_lib.frameworks import BetaVAE
 from course_lib.models import conv_vae
 from course_lib.sampling import singles
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 NEAR_ONE = 0.99  # what "near 1" is taken to mean
@@ -23,7 +22,6 @@ SAME = 1e-9  # rounding, between two ways to the same number
 BINS = 20
 OLD_STEPS, OLD_BATCH, OLD_PAIRS, OLD_TEST = 10_000, 10, 200, 800  # the BetaVAE score of Kim and Mnih, Appendix B
 NEW_VOTES, NEW_IMAGES = 800, 100  # and their own
-TIMED = 20  # points of either score that are timed
 
 
 def mig_bounds(context: Context, num_random: int) -> dict[str, bool | float]:
@@ -178,15 +176,3 @@ def _timed(task: Callable, times: int) -> float:
     for _ in range(times):
         task()
     return (time.process_time() - started) / times
-
-
-_BOUNDS = (Part("score_behaviour.mig_bounds", {"num_random": 200}),)
-_ON_A_CPU = (f"{TIMED} points of each score are timed, on one core, and the time is multiplied by how many there are",)
-PLANS = {
-    "factorvae/appendix-b-time": (Part("score_behaviour.minutes", {"timed": TIMED}, deviations=_ON_A_CPU),),
-    "factorvae/equation-4": (Part("score_behaviour.pairs_variance"),),
-    "assumptions/mig-bounds": _BOUNDS,
-    "assumptions/dci-entropy": (Part("score_behaviour.dci_entropy"),),
-    "review/section-4.1": _BOUNDS,
-    "review/section-4.2": (Part("score_behaviour.sap_gap", {"num_points": 2000}),),
-}

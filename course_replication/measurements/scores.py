@@ -5,7 +5,6 @@ import torch
 from course_lib import metrics
 from course_lib.data import XYSquares
 from course_lib.metrics import Encodings
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 NEAR = 0.005  # as "100 %" is printed
@@ -47,11 +46,3 @@ def chance(context: Context) -> dict[str, bool | float]:
         "noise-scores-1-over-k": all(abs(value - 1 / 4) < CHANCE for value in values),
         "same-for-any-number-of-latents": max(values) - min(values) < 2 * CHANCE,
     }
-
-
-_TWO = (Part("scores.two_scores"),)
-PLANS = {
-    "factorvae/section-4": _TWO,
-    "factorvae/section-4-score": _TWO,
-    "factorvae/appendix-b-chance": (Part("scores.chance"),),
-}

@@ -9,12 +9,17 @@ from course_lib.data import GridDataset, XYObject, XYObjectShades
 from course_lib.frameworks import BetaVAE
 from course_lib.metrics import Encodings
 from course_lib.models import mlp_vae
-from course_replication.measurements import part_three
 from course_replication.measurements.largest_beta import left_over
-from course_replication.measurements.small_grid import encodings, fitted
 from course_replication.measurements.trained_scores import dci_score
-from course_replication.measurements.trainings import FITTING, framework_around, reported, taken
-from course_replication.parts import Part
+from course_replication.measurements.training import (
+    NETWORKS,
+    OF_FIT,
+    encodings,
+    framework_around,
+    report,
+    take,
+    train,
+)
 from course_replication.runs import Context
 
 SETS = {"xyobject": XYObject, "shades": XYObjectShades}
@@ -26,22 +31,22 @@ PAIRED = ("AdaGVAE",)  # draw pairs by the factors, so that each set of factors 
 def training(context: Context, **settings) -> dict[str, float]:
     """Train a framework on XYObject and score it by each set of factors: "mig/beta-vae/shades".
 
-    settings : `OPTIONS` of the dataset; all else as in `small_grid.training`.
+    settings : `OPTIONS` of the dataset; all else as in `training.scores`.
 
     "left" is the share of the pixels' variance that reconstructions leave. "control/untrained/…" are the scores of the
     network before its first step, "control/shuffled/…" those of the trained one when the images have exchanged their
     representations, without DCI.
     """
     settings, seed = dict(settings), context.seed
-    fitting, options = taken(settings, FITTING), taken(settings, OPTIONS)
-    points, latents = settings.pop("dci"), settings.pop("latents")
+    fitting, options = take(settings, OF_FIT), take(settings, OPTIONS)
+    points, latents, network = (settings.pop(name) for name in ("dci", "latents", "network"))
     options["sizes"] = tuple(options["sizes"])
     after, before, shuffled, framework = {}, {}, {}, None
     for name, kind in SETS.items():
         data = kind(**options)
         if framework is None or settings["framework"] in PAIRED:
-            framework = framework_around(mlp_vae(data, latents, seed=seed), **settings)
-            fitted(context, framework, data, context.scratch / f"{name}.safetensors", fitting)
+            framework = framework_around(NETWORKS[network](data, latents, seed=seed), **settings)
+            train(context, framework, data, context.scratch / f"{name}.safetensors", fitting)
             framework.to("cpu")
         label, table = f"{METHODS[settings['framework']]}/{name}", encodings(framework, data)
         places = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))
@@ -50,7 +55,7 @@ def training(context: Context, **settings) -> dict[str, float]:
         after |= _labelled(scores, label)
         before |= _labelled(_untrained(kind, tuple(options.items()), latents, seed, points), label)
         shuffled |= _labelled(_scores(mixed, seed, 0), label)
-    return reported(after, before, shuffled)
+    return report(after, before, shuffled)
 
 
 @cache  # the same for every framework
@@ -67,20 +72,7 @@ def _labelled(scores: dict[str, float], label: str) -> dict[str, float]:
     return {f"{name}/{label}": value for name, value in scores.items()}
 
 
-# The largest β of half decades with which a β-VAE of seed 7 reconstructs the images (`largest_beta`).
-BETA = 1.0
-POINTS = 2400  # 100 for each value of the colour, the fewest with which DCI means much
 _DATA = (
     "XYObject of 16×16 pixels with 8 positions, one pixel apart, and sides of 3, 5 and 7 in place of 64×64 with 25, "
     "two apart, and 7, 9, 11, 13 and 15; the same 24 colours"
 )
-_NOTES = (_DATA, part_three.NETWORK, part_three.ONE_BETA, f"DCI from {POINTS:,} points in place of 10,000")
-
-
-def _part(framework: str) -> Part:
-    settings = part_three.unsupervised(framework, beta=BETA, latents=9, dci=POINTS, spacing=1)
-    settings |= {"image_size": 16, "positions": 8, "sizes": [3, 5, 7]}
-    return Part("shades.training", settings, "{}", part_three.SEEDS, "quick", deviations=_NOTES)
-
-
-PLANS = {"distances/figure-7.3": tuple(map(_part, METHODS))}

@@ -14,7 +14,6 @@ from course_lib.frameworks.framework import Step
 from course_lib.losses import norm_distance, shared_latents, symmetric_kl, triplet_loss
 from course_lib.models import DiagonalGaussian, mlp_vae
 from course_lib.sampling import factor_distance, pairs
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 LATENTS = 10
@@ -199,15 +198,3 @@ def _slopes(distance, mean: Tensor) -> Tensor:
             step[view, :, latent] = SMALL
             slopes[view, :, latent] = (distance(mean + step) - distance(mean - step)) / (2 * SMALL)
     return slopes
-
-
-PLANS = {
-    "distances/section-2.3.3-k": (Part("sharing.right_k", {"num_pairs": 10_000}),),
-    "distances/equation-5.1": (Part("sharing.margins"),),
-    "distances/equation-5.6": (Part("sharing.coarseness"),),
-    "distances/equation-5.13": (Part("sharing.reversed_orders", {"num_triplets": 10_000}),),
-    "distances/equation-5.16": (Part("sharing.strengths", {"num_pairs": 3000}),),
-    "distances/table-5.1": (Part("sharing.plain_codes", {"num_pairs": 1000}),),
-    "distances/section-5.4.3": (Part("sharing.averaged_gradients", {"num_pairs": 300}),),
-    "distances/section-a.2.3": (Part("sharing.changed_factors", {"num_pairs": 60_000}),),
-}

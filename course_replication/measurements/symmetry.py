@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from course_lib.theory import connection_laplacian, split_manifold
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 SPLIT = 15  # degrees by which found axes may miss the factor they are in
@@ -108,12 +107,3 @@ def _angle(split, dims: tuple[int, ...]) -> float:
     ends = np.cumsum([0, *(dim + 1 for dim in dims)])
     shares = np.stack([(split.axes[:, low:high] ** 2).sum(1) for low, high in zip(ends, ends[1:], strict=False)])
     return float(np.degrees(np.arccos(np.sqrt(shares.max(0).clip(max=1)))).mean())
-
-
-_MANIFOLDS = (Part("symmetry.manifolds", {"num_points": 2000}),)
-PLANS = {
-    "review/section-3-identified": _MANIFOLDS,
-    "review/section-3-parallelogram": (Part("symmetry.parallelogram"),),
-    "review/section-3.1": _MANIFOLDS,
-    "review/section-3.3-cost": (Part("symmetry.entries"),),
-}

@@ -14,7 +14,6 @@ from course_lib.distances import (
     perceived_distance,
 )
 from course_lib.sampling import random_pairs
-from course_replication.parts import Part
 from course_replication.runs import Context
 
 PAIRS = 200_000
@@ -107,56 +106,3 @@ def _named(loss: str, rows: dict) -> dict[str, float]:
         for row, values in rows.items()
         for kind, value in zip(("linear", "rank"), values, strict=True)
     }
-
-
-def _moments(data: str, **prefix) -> Part:
-    return Part("tables.moments", {"data": data}, **prefix)
-
-
-def _importance(data: str, **options) -> Part:
-    return Part("tables.importance", {"data": data, "num_pairs": PAIRS}, **options)
-
-
-def _correlation(data: str, loss: str, **options) -> Part:
-    return Part("tables.correlation", {"data": data, "loss": loss, "num_pairs": PAIRS}, **options)
-
-
-DRAWN_AGAIN = ("the images are drawn again, so only their order can agree",)
-_SPACING = tuple(Part("tables.spacing_correlation", {"loss": loss}) for loss in ("mse", "mse-box"))
-
-PLANS = {
-    "distances/section-3.5": (_importance("DSprites"),),
-    "distances/table-3.1-cars3d": (_importance("Cars3D"),),
-    "distances/table-3.1-shapes3d": (_importance("Shapes3D", deviations=DRAWN_AGAIN),),
-    "distances/table-3.1-smallnorb": (_importance("SmallNORB"),),
-    "distances/table-3.1-dsprites": (_importance("DSprites"),),
-    "distances/table-3.1-xysquares": (_importance("XYSquares"),),
-    "distances/table-3.1-random": tuple(
-        _importance(data, name=f"{data.lower()}/{{}}") for data in ("DSprites", "Shapes3D", "XYSquares")
-    ),
-    "distances/section-7.2-cars3d": (_importance("Cars3D"),),
-    "distances/table-4.1-cars3d": tuple(_correlation("Cars3D", loss) for loss in ("mse", "mse-box")),
-    "distances/table-4.1-shapes3d": tuple(
-        _correlation("Shapes3D", loss, deviations=DRAWN_AGAIN) for loss in ("mse", "mse-box")
-    ),
-    "distances/table-4.1-smallnorb": tuple(_correlation("SmallNORB", loss) for loss in ("mse", "mse-box")),
-    "distances/table-4.1-dsprites": tuple(_correlation("DSprites", loss) for loss in ("mse", "mse-box")),
-    "distances/section-4.2-low": tuple(
-        _correlation(data, "mse", name=f"{data.lower()}/{{}}") for data in ("DSprites", "Shapes3D")
-    ),
-    "distances/table-4.1-box": tuple(
-        _correlation("DSprites", loss, name="dsprites/{}") for loss in ("mse", "mse-box")
-    ),
-    "distances/table-4.2": _SPACING,
-    "distances/section-4.2-overlap": _SPACING,
-    "distances/table-6.1": tuple(
-        Part("tables.kernel_correlation", {"loss": loss, "num_pairs": PAIRS})
-        for loss in ("mse", "mse-gaussian", "mse-box")
-    ),
-    "distances/table-a.2-cars3d": (_moments("Cars3D"),),
-    "distances/table-a.2-shapes3d": (_moments("Shapes3D", deviations=DRAWN_AGAIN),),
-    "distances/table-a.2-smallnorb": (_moments("SmallNORB"),),
-    "distances/table-a.2-dsprites": (_moments("DSprites"),),
-    "distances/table-a.2-xysquares": (_moments("XYSquares"),),
-    "distances/table-a.2-xyobject": (_moments("XYObject"),),
-}  # fmt: skip

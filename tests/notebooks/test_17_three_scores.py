@@ -8,8 +8,8 @@ import torch
 from scipy.stats import ttest_ind
 
 from course_replication import Store, load_claims
-from course_replication.measurements.part_three import unsupervised
-from course_replication.measurements.small_grid import before_and_after
+from course_replication.arms import arm_named
+from course_replication.measurements.training import before_and_after
 from course_replication.runs import Context
 from course_replication.verdicts import best_verdict
 from stored_chapter import StoredChapter
@@ -147,15 +147,15 @@ def test_the_pairs_decide_too():
 
 def p_of_the_methods(score: str) -> float:
     """Of Welch's test between the five β-VAEs and the five Ada-GVAEs with the box blur."""
-    paired, single = (stored(kind) for kind in ("AdaGVAE", "BetaVAE"))
+    paired, single = (stored(kind) for kind in ("ada-gvae", "beta-vae"))
     assert len(paired) == len(single) == 5
     return ttest_ind([run[score] for run in paired], [run[score] for run in single], equal_var=False).pvalue
 
 
-def stored(framework: str) -> list[dict[str, float]]:
-    """The metrics of the stored trainings of a framework with the box blur, one for each seed."""
-    settings = unsupervised(framework, "mse-box")
-    runs = [run for run in Store().results().values() if run["measurement"] == "small_grid.training"]
+def stored(arm: str) -> list[dict[str, float]]:
+    """The metrics of the stored trainings of an arm with the box blur, one for each seed."""
+    settings = arm_named("small", [arm, "box", "dci"]).settings
+    runs = [run for run in Store().results().values() if run["measurement"] == "training.scores"]
     return [run["metrics"] for run in runs if run["settings"] == settings]
 
 
@@ -211,13 +211,14 @@ def test_verdicts_are_those_of_the_store():
 @pytest.mark.stress
 def test_the_run_without_the_blur_has_no_latent_for_a_factor(tmp_path):
     """The stored run of seed 0 once more: a minute of training, and the scores that were stored."""
-    settings = unsupervised("AdaGVAE", "mse")
+    settings = arm_named("small", ["ada-gvae", "dci"]).settings
     (stored,) = [
         result["metrics"]
         for result in Store().results().values()
         if (result["settings"], result["seed"]) == (settings, 0)
     ]
-    data, _, framework = before_and_after(Context(0, torch.device("cpu"), tmp_path), **settings)
+    unscored = {name: value for name, value in settings.items() if name not in ("dci", "watch_every")}
+    data, _, framework = before_and_after(Context(0, torch.device("cpu"), tmp_path), **unscored)
     codes = framework.encode(data.images(torch.arange(len(data)))).view(*data.space.sizes, -1).double()
     for factor in range(len(data.space.sizes)):
         spread = codes.var(factor, correction=0).flatten(0, -2)  # of each latent (walks, D)

@@ -29,7 +29,7 @@ def first(cell: str) -> float:
 
 def runs_of_schedule(schedule: str) -> list[dict]:
     """The metrics of the stored trainings with that schedule."""
-    wanted = "small_grid.training", schedule
+    wanted = "training.scores", schedule
     runs = Store().results().values()
     return [run["metrics"] for run in runs if (run["measurement"], run["settings"].get("schedule")) == wanted]
 

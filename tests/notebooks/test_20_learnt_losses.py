@@ -12,9 +12,10 @@ from course_lib.losses import LearntKernel
 from course_lib.losses.blur import blur
 from course_lib.sampling import random_pairs
 from course_replication import Store, load_claims
+from course_replication.arms import arm_named
 from course_replication.measurements.kernels import small_kernel
-from course_replication.measurements.small_grid import grid
 from course_replication.measurements.stored_kernels import load_kernel
+from course_replication.measurements.training import OF_DATA, dataset, take
 from course_replication.verdicts import best_verdict
 from stored_chapter import StoredChapter, numbers
 
@@ -293,7 +294,7 @@ def test_at_work():
     left = {}
     for run in Store().results().values():
         settings = run["settings"]
-        if run["measurement"] == "small_grid.training" and (settings["framework"], settings["beta"]) == (
+        if run["measurement"] == "training.scores" and (settings["framework"], settings["beta"]) == (
             "BetaVAE",
             0.1,
         ):
@@ -313,7 +314,7 @@ def test_at_work():
 @pytest.mark.stress
 def test_a_learnt_kernel_ranks_pairs_of_the_small_grid_better_than_the_box():
     """Of the three that were tried by hand, seed 0: half a minute of training."""
-    data = grid(2)
+    data = dataset(**take(arm_named("small", "squares").settings, OF_DATA))
     found = []
     for loss in ("mse-box", small_kernel(data, 0, 1_000)):
         draws = torch.Generator().manual_seed(0)

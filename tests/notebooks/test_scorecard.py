@@ -35,12 +35,12 @@ def planted(name: str, metric: str, value) -> dict:
 
 def trained(order=(), numbers=(), **changes) -> Claim:
     expects = Expectation("value" if numbers else "direction", None, order)
-    fields = dict(paper="isa", locator="Table 1", title="A", statement="B.", chapter="15_xysquares", scale="quick")
+    fields = dict(paper="isa", locator="Table 1", title="A", statement="B.", chapter="15_xysquares", scale="small")
     fields |= dict(kind="trained", importance=1, expects=expects, numbers=numbers)
     return Claim(id="isa/a", **fields | changes)
 
 
-def judged(claim: Claim, metrics: list[dict], scale="quick"):
+def judged(claim: Claim, metrics: list[dict], scale="small"):
     part = Part("m:a", seeds=5, scale=scale)
     results = {run.id: {"metrics": each} for run, each in zip(part.runs(), metrics, strict=False)}
     return verdict_of(claim, results, scale, {claim.id: (part,)})
@@ -146,10 +146,10 @@ def test_what_fails_is_told_first():
     assert front.index("## What failed") < front.index("## What the verdicts mean")
 
 
-def test_quick_failures_are_told_apart():
+def test_small_failures_are_told_apart():
     front = scorecard_pages.overview([judged(trained(order=("mig/b > mig/a",)), FIVE)])
     assert "## What failed\n\nNothing that was measured as in the papers.\n" in front
-    assert "## What failed in quick runs" in front and "fail (quick)" in front and scorecard_pages.QUICK in front
+    assert "## What failed in small runs" in front and "fail (small)" in front and scorecard_pages.SMALL in front
 
 
 def test_without_results_nothing_is_claimed():
@@ -188,14 +188,14 @@ def test_counts_add_up():
     assert total == len(CLAIMS)
 
 
-def test_quick_runs_are_counted_apart():
-    """One claim of which only quick runs exist, and one that needs no training."""
+def test_small_runs_are_counted_apart():
+    """One claim of which only small runs exist, and one that needs no training."""
     verdicts = [judged(trained(order=("mig/a > mig/b",)), FIVE), best_verdict(BY_ID[SPACINGS], RESULTS)]
     table = scorecard_pages.counts_table(verdicts)
-    assert dict(zip(table.header, table.rows[-1], strict=True))["match"] == "2 (1)" and "quick" in table.caption
-    assert "1 of them only in quick runs" in scorecard_pages.overview(verdicts)
+    assert dict(zip(table.header, table.rows[-1], strict=True))["match"] == "2 (1)" and "small" in table.caption
+    assert "1 of them only in small runs" in scorecard_pages.overview(verdicts)
     picture = scorecard_figures.counts(scorecard_pages.by_paper(verdicts))
-    assert "ISA-VAE: 1 match in quick runs" in picture.alt and "the thesis: 1 match;" in picture.alt
+    assert "ISA-VAE: 1 match in small runs" in picture.alt and "the thesis: 1 match;" in picture.alt
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -232,14 +232,14 @@ def test_what_waits_for_a_file_says_so():
 
 def test_a_configuration_is_one_entry():
     results = [
-        {"id": f"m.a/quick/abc/{seed}", "config_hash": "abc", "scale": "quick", "seed": seed, "seconds": 100.0,
+        {"id": f"m.a/small/abc/{seed}", "config_hash": "abc", "scale": "small", "seed": seed, "seconds": 100.0,
          "settings": {"beta": [1, 2], "steps": 10}, "device": {"type": "cpu", "name": "x", "threads": 1},
          "versions": {"torch": "2"}, "commit": "0123456789abcdef+"}
         for seed in (0, 1, 2, 4)
     ]  # fmt: skip
-    found = scorecard_runs.entry(results, {"m.a/quick/abc/0": ["isa/a"]})
+    found = scorecard_runs.entry(results, {"m.a/small/abc/0": ["isa/a"]})
     assert found == (
-        "(run-abc)=\n`abc` quick: beta 1, 2, steps 10\n"
+        "(run-abc)=\n`abc` small: beta 1, 2, steps 10\n"
         ": seeds 0 to 2, 4; 7 min; cpu x, 1 thread; torch 2; commit 01234567+. For [isa/a](#isa/a)."
     )
 

@@ -1,5 +1,6 @@
 """A store that is fresh, and measurements that cost nothing, in a module that worker processes can import."""
 
+import os
 import sys
 from functools import partial
 
@@ -8,7 +9,7 @@ import torch
 
 from course_lib import metrics
 from course_replication import Context, Store
-from course_replication.measurements import full_size, trained_scores
+from course_replication.measurements import trained_scores, training
 
 CHEAP = '''
 import pathlib, time
@@ -51,12 +52,10 @@ def made_cheap():
     """Patches trainings at the paper's size: a handful of images is scored, every second step is watched, no trees."""
 
     def patched(patch):
-        patch.setattr(full_size, "_done", {})
-        patch.setattr(full_size, "WATCH_EVERY", 2)
-        patch.setattr(full_size, "LOG_EVERY", 1)
-        patch.setattr(full_size, "dci_score", lambda table, seed, points: {"dci": points / 100} if points else {})
+        patch.setattr(training, "dci_score", lambda table, seed, points: {"dci": points / 100} if points else {})
         for name, value in FEW.items():
             patch.setattr(trained_scores, name, value)
+        patch.setattr(training, "IMAGES", FEW["IMAGES"])
         for score, n in SAMPLES.items():
             patch.setattr(metrics, score, partial(getattr(metrics, score), num_samples=n))
 
@@ -75,7 +74,7 @@ def cheap(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "cheap_measurements.py").write_text(CHEAP, encoding="utf-8")
     monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
     yield folder
     sys.modules.pop("cheap_measurements", None)
 

@@ -27,12 +27,12 @@ def trained(match="value", order=(), **changes):
     expects = Expectation(match, None, order)
     numbers = (Number("mig", "0.50", tolerance=0.005),) if match == "value" else ()
     fields = dict(
-        paper="isa", locator="Table 1", title="A & B", statement="One is <larger>.", chapter="", scale="quick"
+        paper="isa", locator="Table 1", title="A & B", statement="One is <larger>.", chapter="", scale="small"
     )
     return Claim(id="isa/a", kind="trained", expects=expects, numbers=numbers, importance=1, **fields | changes)
 
 
-def judged(claim, seeds, scale="quick"):
+def judged(claim, seeds, scale="small"):
     part = Part("m:a", seeds=5, scale=scale, deviations=("on a smaller grid",))
     results = {run.id: {"metrics": metrics} for run, metrics in zip(part.runs(), seeds, strict=False)}
     return verdict_of(claim, results, scale, {"isa/a": (part,)})
@@ -51,7 +51,7 @@ def test_a_trained_number_by_hand():
         "95 % prediction interval": "0.260 to 0.740", "control": "0.125", "agrees": "no",
     }  # fmt: skip
     assert shown.remarks == [
-        "Quick: trained on a small grid and for few steps, 5 seeds.",
+        "Small: trained on a small grid and for few steps, 5 seeds.",
         "Unlike the paper: on a smaller grid.",
         "What differs: mig: the interval is as wide as the gap to the control, 0.375.",
     ]
@@ -82,11 +82,11 @@ def test_a_verdict_of_some_of_the_runs_says_so():
 
 def test_full_runs_come_before_quick_ones():
     claim = trained("direction", ("mig > 0.1",))
-    parts = (Part("m:a", seeds=5, scale="quick"), Part("m:a", seeds=5, scale="full"))
-    quick, full = ({run.id: {"metrics": FIVE[run.seed]} for run in part.runs()} for part in parts)
+    parts = (Part("m:a", seeds=5, scale="small"), Part("m:a", seeds=5, scale="full"))
+    small, full = ({run.id: {"metrics": FIVE[run.seed]} for run in part.runs()} for part in parts)
     plans = {"isa/a": parts}
-    assert [best_verdict(claim, results, plans).scale for results in (quick, full, quick | full)] == [
-        "quick", "full", "full",
+    assert [best_verdict(claim, results, plans).scale for results in (small, full, small | full)] == [
+        "small", "full", "full",
     ]  # fmt: skip
     assert "Full: trained at the paper's size, 5 seeds." in str(Card(best_verdict(claim, full, plans)))
 
@@ -130,7 +130,7 @@ def test_every_claim_has_a_card(tmp_path, store):
 
 
 def test_an_unknown_claim_is_named():
-    with pytest.raises(ValueError, match="claim: got 'table-4.2'; allowed are ids such as distances/table-4.2"):
+    with pytest.raises(ValueError, match="claim: got 'table-4.2'; expected ids such as distances/table-4.2"):
         card("table-4.2")
 
 
@@ -173,3 +173,15 @@ print(card({SPACINGS!r}))
     assert where.startswith(str(tmp_path)) and shown.strip() == str(card(SPACINGS))
     files = {path.name for path in (tmp_path / "site/course_replication/artefacts").iterdir()}
     assert "results.jsonl" in files and not any(name.endswith(".lock") for name in files)
+
+
+def test_a_card_needs_neither_torch_nor_what_measures_claims():
+    """A chapter shows a dozen; only the tests of trained seeds need SciPy."""
+    lines = [
+        "import sys; from course_replication import card",
+        f"shown = card({SPACINGS!r})._repr_html_() + repr(card({SPACINGS!r}))",
+        "print({name.split('.')[0] for name in sys.modules} & {'torch', 'numpy', 'scipy', 'course_lib'})",
+        "print([name for name in sys.modules if name.startswith('course_replication.measurements')])",
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n") == ["set()", "[]", ""]

@@ -65,7 +65,7 @@ def test_only_failures_are_an_exit_status(monkeypatch, capsys, store, outcome, s
         argparse.Namespace(
             claims=["distances/table-5.2"],
             list=False,
-            scale="quick",
+            scale="small",
             budget=None,
             device="cpu",
             workers=1,
@@ -76,7 +76,7 @@ def test_only_failures_are_an_exit_status(monkeypatch, capsys, store, outcome, s
 
 
 def test_the_list_begins_with_what_failed_and_ends_with_what_is_not_run():
-    listed = command.listing(load_claims(), Store(RESULTS).results(), "quick")
+    listed = command.listing(load_claims(), Store(RESULTS).results(), "small")
     papers = re.split(r"\n\n(?=\w+: )", listed)[1:]
     assert [paper.split(":")[0] for paper in papers] == ["distances", "factorvae", "assumptions", "isa", "review"]
     for paper in papers:

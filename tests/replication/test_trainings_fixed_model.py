@@ -6,18 +6,24 @@ import torch
 from scipy.special import logsumexp
 from scipy.stats import norm
 
+from course_lib.data import XYSquares
 from course_lib.frameworks import BetaVAE
 from course_lib.losses import aggregate_log_densities
 from course_lib.metrics import Encodings
 from course_lib.models import DiagonalGaussian, mlp_vae
 from course_replication import load_claims
-from course_replication.measurements import fixed_model, score_settings, small_grid, trained_scores
-from course_replication.plans import PLANS, deviations_of
+from course_replication.measurements import fixed_model, score_settings, trained_scores
+from course_replication.plans import deviations_of, parts_of
 from course_replication.verdicts import _metrics
 
-DATA = small_grid.grid()
+DATA = XYSquares(2, 2, squares=2, image_size=16)
 SPACE, ALL = DATA.space, torch.arange(len(DATA))
-CLAIMS = {claim.id: claim for claim in load_claims() if claim.id in fixed_model.PLANS}
+PLANS = {claim.id: parts_of(claim, "small") for claim in load_claims()}
+CLAIMS = {
+    claim.id: claim
+    for claim in load_claims()
+    if any(part.measurement == "fixed_model.examined" for part in PLANS[claim.id])
+}
 
 
 @pytest.fixture
@@ -145,11 +151,11 @@ def test_levels_of_a_network_that_keeps_or_loses_the_distances(monkeypatch, smal
 def test_one_run_measures_all_that_the_claims_ask_for_with_controls(context, smaller, monkeypatch):
     monkeypatch.setattr(score_settings, "ITERATIONS", (1000, 10_000))
     monkeypatch.setattr(score_settings, "BATCH", 1)
-    settings = fixed_model.VAE | {"steps": 2, "batch_size": 16}
-    found = fixed_model.examined(context, settings)
+    settings = PLANS["factorvae/figure-16"][0].settings | {"steps": 2, "batch_size": 16}
+    found = fixed_model.examined(context, **settings)
     for name, claim in CLAIMS.items():
         asked = {*_metrics(claim)}
         assert asked | {f"control/untrained/{metric}" for metric in asked} <= found.keys()
         (part,) = PLANS[name]
-        assert (part.scale, part.seeds) == ("quick", 5) and len(deviations_of(claim, part)) >= 6
+        assert (part.scale, part.seeds) == ("small", 5) and len(deviations_of(claim, part)) >= 6
     assert len({PLANS[name][0].run(0).id for name in CLAIMS}) == 1, "five claims, one training"

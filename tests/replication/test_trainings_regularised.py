@@ -7,15 +7,16 @@ import pytest
 import torch
 from scipy.stats import norm
 
+from course_lib.data import XYSquares
 from course_lib.distances import ground_truth_distance
 from course_lib.frameworks import BetaVAE
 from course_lib.models import DiagonalGaussian, mlp_vae
 from course_replication import load_claims
-from course_replication.measurements import regularised, small_grid, trained_scores
-from course_replication.plans import PLANS, deviations_of
+from course_replication.measurements import regularised, trained_scores
+from course_replication.plans import deviations_of, parts_of
 from course_replication.verdicts import _metrics, _renamed
 
-DATA = small_grid.grid(1)
+DATA = XYSquares(1, 2, squares=2, image_size=16)
 ALL = torch.arange(len(DATA))
 CLAIM = next(claim for claim in load_claims() if claim.id == "distances/figure-3.1")
 
@@ -25,7 +26,7 @@ def tiny(monkeypatch):
     """Settings of a training of a few steps, scored on few samples."""
     monkeypatch.setattr(trained_scores, "TRAVERSALS", 20)
     monkeypatch.setattr(regularised, "PAIRS", 400)
-    return PLANS[CLAIM.id][0].settings | {"steps": 3, "batch_size": 16}
+    return parts_of(CLAIM, "small")[0].settings | {"steps": 3, "batch_size": 16}
 
 
 def test_the_coefficient_is_the_integral():
@@ -98,9 +99,9 @@ def _drawn(latents):
 
 
 def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller(context, tiny):
-    found, parts = regularised.overlap(context, **tiny), PLANS[CLAIM.id]
+    found, parts = regularised.overlap(context, **tiny), parts_of(CLAIM, "small")
     assert {*_metrics(CLAIM)} <= {_renamed(part.name, name) for part in parts for name in found}
     betas = [part.settings["beta"] for part in parts]
     assert betas[0] > 100 * betas[1] and len({part.run(0).id for part in parts}) == 2
-    assert all((part.scale, part.seeds) == ("quick", 5) and len(deviations_of(CLAIM, part)) == 4 for part in parts)
+    assert all((part.scale, part.seeds) == ("small", 5) and len(deviations_of(CLAIM, part)) == 5 for part in parts)
     assert {part.settings["spacing"] for part in parts} == {1}

@@ -12,7 +12,7 @@ from course_lib.models import mlp_vae
 from course_lib.training import fit
 from course_replication import load_claims
 from course_replication.measurements import shades
-from course_replication.plans import deviations_of
+from course_replication.plans import deviations_of, parts_of
 from course_replication.verdicts import _metrics, _renamed
 
 CLAIM = next(claim for claim in load_claims() if claim.id == "distances/figure-7.3")
@@ -31,7 +31,7 @@ def no_trees(monkeypatch):
 
 
 def settings(framework):
-    (part,) = (part for part in shades.PLANS[CLAIM.id] if part.settings["framework"] == framework)
+    (part,) = (part for part in parts_of(CLAIM, "small") if part.settings["framework"] == framework)
     return part.settings | TINY
 
 
@@ -47,8 +47,8 @@ def test_one_training_serves_both_sets_if_no_factor_is_seen(kind, same):
 
 @pytest.mark.parametrize(("framework", "trainings"), [("BetaVAE", ["xyobject"]), ("AdaGVAE", ["xyobject", "shades"])])
 def test_trainings_scores_and_controls(context, monkeypatch, framework, trainings):
-    seen, right = [], shades.fitted
-    monkeypatch.setattr(shades, "fitted", lambda *given: seen.append(given[3].stem) or right(*given))
+    seen, right = [], shades.train
+    monkeypatch.setattr(shades, "train", lambda *given: seen.append(given[3].stem) or right(*given))
     found = shades.training(context, **settings(framework))
     assert seen == trainings
     label = shades.METHODS[framework]
@@ -79,13 +79,15 @@ def test_the_colours_two_factors_score_by_their_own_set_and_mixed_places_by_none
 
 
 def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller(context):
-    parts, found = shades.PLANS[CLAIM.id], []
+    parts, found = parts_of(CLAIM, "small"), []
     for part in parts:
         apart = replace(context, scratch=context.scratch / part.settings["framework"])
         found.append({_renamed(part.name, name) for name in shades.training(apart, **part.settings | TINY)})
     assert {*_metrics(CLAIM)} <= set().union(*found) and all({*_metrics(CLAIM)} & each for each in found)
     for part in parts:
-        assert (part.scale, part.seeds) == ("quick", 5) and shades._DATA in deviations_of(CLAIM, part)
+        assert (part.scale, part.seeds) == ("small", 5) and any(
+            "XYObject of 16×16" in note for note in deviations_of(CLAIM, part)
+        )
         data = XYObject(**{name: part.settings[name] for name in shades.OPTIONS})
         assert data.shape == (3, 16, 16) and len(data) == 4608
         assert part.settings["dci"] >= 100 * max(data.space.sizes), "as many points as DCI asks for"

@@ -5,18 +5,19 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
+from course_lib.data import XYSquares
 from course_replication import load_claims
-from course_replication.measurements import single_pixel, small_grid, trained_scores
-from course_replication.plans import deviations_of
-from course_replication.runs import Run
+from course_replication.measurements import perceived_ranks, trained_scores, training
+from course_replication.plans import deviations_of, parts_of
 from course_replication.verdicts import _metrics, _renamed
 
+SQUARES = {"square_size": 3, "squares": 2, "image_size": 24}
 CLAIM = next(claim for claim in load_claims() if claim.id == "distances/section-3.3.4")
 
 
 @pytest.mark.parametrize(("spacing", "shared"), [(3, 0), (2, 1), (1, 2)])
 def test_neighbours_share_as_many_columns_as_the_deviations_say(spacing, shared):
-    data = small_grid.grid(spacing, **single_pixel.SQUARES)
+    data = XYSquares(spacing, **SQUARES)
     assert data.shape == (2, 24, 24) and data.space.sizes == (8, 8, 8, 8)
     index = data.space.index([[place, 4, 0, 0] for place in range(8)])
     lit = data.images(index)[:, 0] > 0
@@ -30,41 +31,34 @@ def test_ranks_are_those_of_all_pairs(context, spacing):
     """k steps of s pixels leave min(3, s·k) columns of a square uncovered."""
     steps = abs(np.subtract.outer(np.arange(8), np.arange(8))).ravel()
     columns = np.minimum(3, spacing * steps)
-    found = single_pixel.ranks(context, 5000, spacing=spacing, **single_pixel.SQUARES)
+    found = perceived_ranks.by_mean(context, num_pairs=5000, data="XYSquares", spacing=spacing, **SQUARES)
     assert found["perceived-rank"] == pytest.approx(spearmanr(steps, columns).statistic, abs=0.02)
     apart = steps > 0
     expected = spearmanr(steps[apart], columns[apart]).statistic if np.ptp(columns[apart]) else 0
     assert found["perceived-rank-distinct"] == pytest.approx(expected, abs=0.03)
 
 
-def test_other_squares_are_other_images_and_other_runs():
-    """What says nothing of squares is the grid of 16×16, as it is stored."""
-    plain = {"spacing": 2, "steps": 1}
-    assert repr(small_grid.grid(2)) == repr(small_grid.grid(2, square_size=2, image_size=16))
-    hashes = {Run("small_grid.training", plain | more).config_hash for more in ({}, single_pixel.SQUARES)}
-    assert len(hashes) == 2
-
-
 def test_trainings_are_on_these_squares(context, monkeypatch):
     seen = []
-    right = small_grid.fitted
-    monkeypatch.setattr(small_grid, "_done", {})
+    right = training.train
     monkeypatch.setattr(trained_scores, "TRAVERSALS", 20)
-    monkeypatch.setattr(small_grid, "fitted", lambda *given: seen.append(repr(given[2])) or right(*given))
-    part = single_pixel.PLANS[CLAIM.id][-1]
-    found = small_grid.training(context, **part.settings | {"steps": 2, "batch_size": 8})
+    monkeypatch.setattr(training, "train", lambda *given: seen.append(repr(given[2])) or right(*given))
+    part = parts_of(CLAIM, "small")[-1]
+    found = training.scores(context, **part.settings | {"steps": 2, "batch_size": 8, "watch_every": 0})
     assert seen == ["XYSquares(spacing=1, square_size=3, squares=2, image_size=24)"]
     assert 0 <= found["mig"] <= 1 and found["mig"] != found["control/untrained/mig"]
     assert torch.tensor(list(found.values()), dtype=torch.float64).isfinite().all()
 
 
 def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller():
-    parts = single_pixel.PLANS[CLAIM.id]
-    names = {"single_pixel.ranks": "perceived-rank", "small_grid.training": "mig"}
+    parts = parts_of(CLAIM, "small")
+    names = {"perceived_ranks.by_mean": "perceived-rank", "training.scores": "mig"}
     assert [_renamed(part.name, names[part.measurement]) for part in parts] == [
         "perceived-rank/spacing-8", "perceived-rank/spacing-7", "mig/ada-gvae/spacing-7", "mig/ada-gvae/spacing-1",
     ]  # fmt: skip
     assert {*_metrics(CLAIM)} == {_renamed(part.name, names[part.measurement]) for part in parts}
     assert [part.settings["spacing"] for part in parts] == [3, 2, 2, 1]
     for part in parts:
-        assert (part.scale, part.seeds) == ("quick", 5) and single_pixel._GRID in deviations_of(CLAIM, part)
+        assert (part.scale, part.seeds) == ("small", 5) and any(
+            "two squares of 3" in note for note in deviations_of(CLAIM, part)
+        )

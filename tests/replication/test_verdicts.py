@@ -20,13 +20,13 @@ FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)  # mean 3, s = √2.5; t(.975, 4) = 2.776445; t
 
 def claim(kind="trained", match="value", value="3.0", of=None, tolerance=0.05, order=(), holds=(), **changes):
     numbers = (Number("mig", value, of=of, tolerance=tolerance),) if match == "value" else ()
-    fields = dict(paper="isa", locator="", title="", statement="", chapter="", scale="quick", importance=1)
+    fields = dict(paper="isa", locator="", title="", statement="", chapter="", scale="small", importance=1)
     return Claim(
         id="isa/a", kind=kind, expects=Expectation(match, None, order, holds), numbers=numbers, **fields | changes
     )
 
 
-def judge(asked, seeds, scale="quick", part_scale="quick", **part):
+def judge(asked, seeds, scale="small", part_scale="small", **part):
     """The verdict when seed i has measured seeds[i], a dict of metrics."""
     part = Part("m:a", part.pop("settings", {}), seeds=max(len(seeds), 5), scale=part_scale, **part)
     plans = {"isa/a": (part,)}
@@ -99,7 +99,7 @@ def test_the_test_errs_in_5_per_cent():
     ],
 )
 def test_exact_numbers(value, tolerance, ours, expected):
-    found = judge(claim("exact", value=value, tolerance=tolerance), migs(ours), part_scale=None)
+    found = judge(claim("exact", value=value, tolerance=tolerance), migs(ours), part_scale="exact")
     assert found.verdict == expected
     (number,) = found.numbers
     assert (number.printed, number.ours, number.agrees) == (value, ours, expected == "match")
@@ -107,18 +107,18 @@ def test_exact_numbers(value, tolerance, ours, expected):
 
 def test_exact_numbers_with_an_order():
     asked = claim("exact", order=("mig > low > 1",))
-    assert judge(asked, migs(3.0, low=[2.0]), part_scale=None).verdict == "match"
-    near = judge(asked, migs(3.2, low=[2.0]), part_scale=None)
+    assert judge(asked, migs(3.0, low=[2.0]), part_scale="exact").verdict == "match"
+    near = judge(asked, migs(3.2, low=[2.0]), part_scale="exact")
     assert near.verdict == "direction" and near.why == "mig is 3.2 in place of 3.0"
-    assert judge(asked, migs(3.0, low=[3.0]), part_scale=None).verdict == "fail"
-    broken = judge(asked, migs(3.0, low=[0.5]), part_scale=None)
+    assert judge(asked, migs(3.0, low=[3.0]), part_scale="exact").verdict == "fail"
+    broken = judge(asked, migs(3.0, low=[0.5]), part_scale="exact")
     assert broken.verdict == "fail" and [step.holds for step in broken.orders] == [True, False]
 
 
 def test_answers():
     asked = claim("theory", match="structure", holds=("yes", "too"))
-    assert judge(asked, [{"yes": True, "too": True}], part_scale=None).verdict == "match"
-    found = judge(asked, [{"yes": True, "too": False}], part_scale=None)
+    assert judge(asked, [{"yes": True, "too": True}], part_scale="exact").verdict == "match"
+    found = judge(asked, [{"yes": True, "too": False}], part_scale="exact")
     assert (
         found.verdict == "fail" and found.why == "too does not hold" and found.holds == (("yes", True), ("too", False))
     )
@@ -126,7 +126,7 @@ def test_answers():
 
 def test_numbers_are_settings_unless_the_match_is_by_value():
     asked = replace(claim(match="structure", kind="theory", holds=("yes",)), numbers=(Number("beta", "5"),))
-    found = judge(asked, [{"yes": True}], part_scale=None)
+    found = judge(asked, [{"yes": True}], part_scale="exact")
     assert found.verdict == "match" and found.numbers == ()
 
 
@@ -190,8 +190,8 @@ def test_one_seed_is_not_a_run_of_a_training():
 
 def test_nothing_at_all():
     assert judge(claim("exact"), []).verdict == "not run"
-    assert verdict_of(claim(), {}, "quick", {}).why == "nothing measures it yet"
-    assert "mig" in judge(claim("exact"), [{"other": 1.0}] * 5, part_scale=None).why
+    assert verdict_of(claim(), {}, "small", {}).why == "nothing measures it yet"
+    assert "mig" in judge(claim("exact"), [{"other": 1.0}] * 5, part_scale="exact").why
 
 
 def test_out_of_reach():
@@ -200,20 +200,20 @@ def test_out_of_reach():
 
 
 def test_quick_and_full_never_mix():
-    parts = (Part("m:a", seeds=5, scale="quick"), Part("m:a", seeds=5, scale="full"))
-    quick, full = ([*part.runs()] for part in parts)
-    results = {run.id: {"metrics": {"mig": 3.0}} for run in [*quick[:3], *full[3:]]}
+    parts = (Part("m:a", seeds=5, scale="small"), Part("m:a", seeds=5, scale="full"))
+    small, full = ([*part.runs()] for part in parts)
+    results = {run.id: {"metrics": {"mig": 3.0}} for run in [*small[:3], *full[3:]]}
     asked = claim(match="direction", order=("mig > 1",))
-    assert verdict_of(asked, results, "quick", {"isa/a": parts}).seeds == (0, 1, 2)
+    assert verdict_of(asked, results, "small", {"isa/a": parts}).seeds == (0, 1, 2)
     assert verdict_of(asked, results, "full", {"isa/a": parts}).seeds == (3, 4)
 
 
 def test_a_part_renames_what_it_measures_and_its_controls():
     asked = claim(order=("mig > mig/other",))
-    parts = (Part("m:a", seeds=5, scale="quick"), Part("m:b", seeds=5, scale="quick", name="{}/other"))
+    parts = (Part("m:a", seeds=5, scale="small"), Part("m:b", seeds=5, scale="small", name="{}/other"))
     results = {run.id: {"metrics": {"mig": 3.0, "control/untrained/mig": 1.0}} for run in parts[0].runs()}
     results |= {run.id: {"metrics": {"mig": 2.0, "control/untrained/mig": 9.0}} for run in parts[1].runs()}
-    found = verdict_of(asked, results, "quick", {"isa/a": parts})
+    found = verdict_of(asked, results, "small", {"isa/a": parts})
     assert found.verdict == "match" and found.numbers[0].control == 1.0
 
 

@@ -9,14 +9,15 @@ import pytest
 import torch
 
 from course_lib import metrics
+from course_lib.data import XYSquares
 from course_lib.frameworks import SCHEDULES, AdaTripletVAE, BetaVAE, TripletVAE
 from course_lib.metrics import Encodings
 from course_lib.models import mlp_vae
 from course_lib.sampling import factor_distance
 from course_lib.training import fit
 from course_replication import Context, load_claims
-from course_replication.measurements import combined, kernels, part_three, small_grid, trained_scores
-from course_replication.measurements.part_three import ada_tvae, tvae, unsupervised
+from course_replication.arms import arm_named
+from course_replication.measurements import combined, kernels, trained_scores, training
 from course_replication.measurements.trained_scores import (
     matrix_rank,
     of_latents,
@@ -24,25 +25,22 @@ from course_replication.measurements.trained_scores import (
     trajectory_scores,
     variation,
 )
-from course_replication.plans import deviations_of, parts_of
+from course_replication.plans import parts_of
 from course_replication.verdicts import _metrics, _renamed
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
-DATA = small_grid.grid()
-TINY = {"steps": 4, "batch_size": 16}
+DATA = XYSquares(2, 2, squares=2, image_size=16)
+TINY = {"steps": 4, "batch_size": 16, "log_every": 1, "watch_every": 2}
 ALL = torch.arange(len(DATA))
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Watched every second step, scored on fewer samples, and nothing kept from an earlier test."""
-    monkeypatch.setattr(small_grid, "_done", {})
     made_cheap(monkeypatch)
 
 
 def made_cheap(patch):
-    patch.setattr(small_grid, "WATCH_EVERY", 2)
-    patch.setattr(small_grid, "LOG_EVERY", 1)
     patch.setattr(trained_scores, "TRAVERSALS", 20)
     for score, n in (("distance_correlation", 1000), ("linearity_ratio", 100), ("axis_alignment_ratio", 100)):
         patch.setattr(metrics, score, partial(getattr(metrics, score), num_samples=n))
@@ -53,30 +51,31 @@ def context(tmp_path):
     return Context(3, torch.device("cpu"), tmp_path / "scratch")
 
 
-def tiny(settings):
-    return settings | TINY | ({"dci": 0} if settings["dci"] else {})
+def arm(*names, **changes):
+    return arm_named("small", names).settings | changes
+
+
+def tiny(*names, **changes):
+    return arm(*names, **changes) | TINY
 
 
 # ---- a training
 
 
 def test_the_same_again_bit_for_bit(context, monkeypatch, tmp_path):
-    settings = tiny(ada_tvae())
-    first = small_grid.training(context, **settings)
-    monkeypatch.setattr(small_grid, "_done", {})
+    settings = tiny("ada-tvae")
+    first = training.scores(context, **settings)
     torch.manual_seed(99)
-    again = small_grid.training(replace(context, scratch=tmp_path / "elsewhere"), **settings)
+    again = training.scores(replace(context, scratch=tmp_path / "elsewhere"), **settings)
     assert json.dumps(first) == json.dumps(again)
-    monkeypatch.setattr(small_grid, "_done", {})
-    other = small_grid.training(replace(context, seed=4, scratch=tmp_path / "other"), **settings)
+    other = training.scores(replace(context, seed=4, scratch=tmp_path / "other"), **settings)
     assert other["rank"] != first["rank"]
 
 
 def test_a_training_goes_on_from_its_checkpoint(context, monkeypatch, tmp_path):
-    settings = tiny(ada_tvae())
-    whole = small_grid.training(replace(context, scratch=tmp_path / "whole"), **settings)
-    monkeypatch.setattr(small_grid, "_done", {})
-    monkeypatch.setattr(small_grid, "CHECKPOINT_EVERY", 3)
+    settings = tiny("ada-tvae")
+    whole = training.scores(replace(context, scratch=tmp_path / "whole"), **settings)
+    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 3)
     steps = []
 
     def killed(*arguments, callbacks, **settings):
@@ -87,29 +86,29 @@ def test_a_training_goes_on_from_its_checkpoint(context, monkeypatch, tmp_path):
 
         return fit(*arguments, callbacks=[*callbacks, count], **settings)
 
-    monkeypatch.setattr(small_grid, "fit", killed)
+    monkeypatch.setattr(training, "fit", killed)
     with pytest.raises(KeyboardInterrupt):
-        small_grid.training(context, **settings)
-    resumed = small_grid.training(context, **settings)
+        training.scores(context, **settings)
+    resumed = training.scores(context, **settings)
     assert steps == [1, 2, 3, 4, 4], "it went on after the checkpoint of step 3"
     assert json.dumps(whole) == json.dumps(resumed)
 
 
 def test_a_process_does_not_repeat_a_training(context, monkeypatch):
-    settings = tiny(unsupervised())
-    first = small_grid.training(context, **settings)
-    monkeypatch.setattr(small_grid, "fit", None)
-    assert small_grid.training(context, **settings) == first
+    settings = tiny("beta-vae")
+    first = training.scores(context, **settings)
+    monkeypatch.setattr(training, "fit", None)
+    assert training.scores(context, **settings) == first
     with pytest.raises(TypeError):
-        small_grid.training(context, **settings | {"beta": 0.02})
+        training.scores(context, **settings | {"beta": 0.02})
 
 
 def test_controls_are_what_they_say(context):
     """Untrained is the network of that seed before any step; shuffled tells nothing about the factors."""
-    settings = tiny(unsupervised()) | {"steps": 0}
-    still = small_grid.training(context, **settings)
-    untrained = table_scores(small_grid.encodings(BetaVAE(mlp_vae(DATA, 7, seed=3)), DATA), 3, "mse")
-    trained = small_grid.training(context, **tiny(unsupervised()) | {"steps": 40, "batch_size": 64})
+    settings = tiny("beta-vae") | {"steps": 0}
+    still = training.scores(context, **settings)
+    untrained = table_scores(training.encodings(BetaVAE(mlp_vae(DATA, 7, seed=3)), DATA), 3, "mse")
+    trained = training.scores(context, **tiny("beta-vae") | {"steps": 40, "batch_size": 64})
     for name, value in untrained.items():
         assert still[name] == still[f"control/untrained/{name}"] == trained[f"control/untrained/{name}"] == value
     assert any(trained[name] != value for name, value in untrained.items())
@@ -120,29 +119,29 @@ def test_controls_are_what_they_say(context):
 
 
 def test_dci_is_measured_where_asked_for(context, monkeypatch):
-    monkeypatch.setattr(small_grid, "dci_score", lambda table, seed, points: {"dci": float(points)} if points else {})
-    small_grid._untrained_dci.cache_clear()
-    with_dci = small_grid.training(context, **tiny(unsupervised()) | {"dci": 12})
-    small_grid._untrained_dci.cache_clear()
+    monkeypatch.setattr(training, "dci_score", lambda table, seed, points: {"dci": float(points)} if points else {})
+    training._untrained_dci.cache_clear()
+    with_dci = training.scores(context, **tiny("beta-vae") | {"dci": 12})
+    training._untrained_dci.cache_clear()
     assert with_dci["dci"] == with_dci["control/untrained/dci"] == 12
-    assert "dci" not in small_grid.training(context, **tiny(unsupervised()))
+    assert "dci" not in training.scores(context, **tiny("beta-vae"))
 
 
 # ---- what settings mean
 
 
 def test_settings_reach_the_framework():
-    soft = small_grid.framework_of(DATA, 0, **framework(ada_tvae(triplet="soft", scale=3, sampler="l1", norm=2)))
+    soft = training.framework_of(DATA, 0, **framework(arm("ada-tvae", triplet="soft", scale=3, sampler="l1", norm=2)))
     assert (soft.margin, soft.alpha, soft.by, soft.norm, soft.reduction) == (None, 3, "l1", 2, "mean")
     assert soft.shared_weight == (1.0, 0.5) and soft.strength == 0.5
-    changed = small_grid.framework_of(DATA, 0, **framework(ada_tvae(strength=0.8, shared_weight=0.5)))
+    changed = training.framework_of(DATA, 0, **framework(arm("ada-tvae", strength=0.8, shared_weight=0.5)))
     assert changed.shared_weight == 0.5 and changed.strength == 0.8 and changed.margin == 10
-    learnt = small_grid.framework_of(DATA, 0, **framework(unsupervised(loss="learnt", kernel_steps=1)))
+    learnt = training.framework_of(DATA, 0, **framework(arm("beta-vae", "learnt", kernel_steps=1)))
     assert learnt.reconstruction == "kernel" and learnt.likelihood.kernel.shape == (15, 15)
 
 
 def framework(settings):
-    others = ("steps", "batch_size", "learning_rate", "spacing", "dci")
+    others = (*training.OF_DATA, *training.OF_FIT, "dci", "watch_every")
     return {name: value for name, value in settings.items() if name not in others}
 
 
@@ -157,7 +156,7 @@ def test_the_threshold_schedule_is_the_triplet_vae():
 
 
 def test_float_triplets_are_wrong_only_about_ties():
-    sampled = small_grid.framework_of(DATA, 0, **framework(ada_tvae(framework="FloatTripletVAE")))
+    sampled = training.framework_of(DATA, 0, **framework(arm("ada-tvae", framework="FloatTripletVAE")))
     triplets = sampled.sample(DATA.space, 20_000, torch.Generator().manual_seed(0))
     near, far = (factor_distance(DATA.space, triplets[0], other, by="scaled_l1") for other in triplets[1:])
     assert triplets.shape == (3, 20_000) and (near <= far).all()
@@ -196,70 +195,13 @@ def test_the_way_there_by_hand():
 def test_gaps_ranges_and_slopes(context, monkeypatch):
     fake = {"linearity": 0.5, "reconstruction": 0.2, "control/untrained/linearity": 0.1}
     monkeypatch.setattr(
-        combined, "training", lambda _, place, spacing: {name: value + place for name, value in fake.items()}
+        combined, "scores", lambda _, place, **other: {name: value + place for name, value in fake.items()}
     )
-    one, two = {"place": 0.0, "spacing": 2}, {"place": 0.1, "spacing": 1}
-    found = combined.gaps(context, one, two)
+    one, two = ({"place": place, "spacing": spacing, "square_size": 2} for place, spacing in ((0.0, 2), (0.1, 1)))
+    found = combined.gaps(context, [one, two])
     assert found["linearity-gap"] == pytest.approx(0.1) and found["reconstruction-gap"] == pytest.approx(0.1 / 0.25)
     assert combined.ranges(context, [one, two, one])["linearity-gap"] == pytest.approx(0.1)
     assert combined.slopes(context, [one, two])["linearity-slope"] == pytest.approx(-0.2)
-
-
-# ---- plans
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """(measurement, settings) → the names of what a run of them measures, from trainings of a few steps."""
-    known = {}
-    with pytest.MonkeyPatch.context() as patch:
-        made_cheap(patch)
-        patch.setattr(small_grid, "_done", {})
-        patch.setattr(small_grid, "dci_score", lambda table, seed, points: {"dci": 0.0} if points else {})
-        patch.setattr(small_grid, "_untrained_dci", lambda *_: {"dci": 0.0})
-        context = Context(0, torch.device("cpu"), tmp_path_factory.mktemp("partial"))
-
-        def trained(_, **settings):
-            key = settings["framework"], bool(settings["dci"])
-            if key not in known:
-                known[key] = small_grid.training(context, **settings | TINY)
-            return known[key]
-
-        patch.setattr(combined, "training", trained)
-
-        def names(part):
-            if part.measurement == "small_grid.training":
-                return trained(None, **part.settings)
-            return getattr(combined, part.measurement.removeprefix("combined."))(context, **part.settings)
-
-        yield names
-
-
-@pytest.mark.parametrize("name", part_three.PLANS)
-def test_planned_runs_measure_all_that_the_claim_asks_for(measured, name):
-    claim = CLAIMS[name]
-    parts = parts_of(claim, "quick")
-    asked = {metric for metric in _metrics(claim)}
-    found = [{_renamed(part.name, metric) for metric in measured(part)} for part in parts]
-    assert asked <= set().union(*found)
-    assert all(asked & each for each in found), "no part that the claim does not need"
-
-
-def test_trainings_are_quick_have_five_seeds_and_say_what_is_smaller():
-    for name in part_three.PLANS:
-        for part in part_three.PLANS[name]:
-            assert (part.scale, part.seeds, part.device) == ("quick", 5, "cpu")
-            assert part_three.GRID in deviations_of(CLAIMS[name], part)
-
-
-def test_base_trainings_are_shared():
-    """What several claims need is one configuration: there are no more than these."""
-    hashes = {part.run(0).config_hash for parts in part_three.PLANS.values() for part in parts}
-    assert len(hashes) < sum(map(len, part_three.PLANS.values())) / 1.8
-    plans = {name.partition("/")[2]: parts for name, parts in part_three.PLANS.items()}
-    tvaes = {part.run(0).id for name in ("section-5.4", "figure-5.2") for part in plans[name]}
-    assert tvaes == {plans["figure-5.1-xysquares"][0].run(0).id}
-    assert tvae() == part_three.tvae(triplet="hard", norm=1)
 
 
 # ---- kernels
@@ -274,9 +216,10 @@ def test_kernels_measure_what_their_claims_ask_for(context, monkeypatch):
         "kernels.handmade": kernels.handmade(context, "box", 31),
     }
     assert measured["kernels.learnt"] == kernels.learnt(context, **KERNEL)
-    for name, parts in kernels.PLANS.items():
+    for claim in CLAIMS.values():
+        parts = [part for part in parts_of(claim, "small") if part.measurement in measured]
         found = {_renamed(part.name, metric) for part in parts for metric in measured[part.measurement]}
-        assert {*_metrics(CLAIMS[name])} <= found
+        assert not parts or {*_metrics(claim)} <= found
 
 
 def test_spectra_of_known_kernels():

@@ -1,37 +1,56 @@
-"""The plans at the paper's size: all that claims ask for, the thesis' settings, and nothing started without a GPU."""
+"""What is run for claims: all that they ask for, settings as printed or said, nothing started without a GPU."""
 
+import inspect
 import re
+from dataclasses import replace
 
 import pytest
 import torch
 
 from course_replication import Context, Run, Store, command, load_claims
-from course_replication.measurements import full_parts, full_plans, full_size, full_sweeps, kernels
+from course_replication.measurements import combined, kernels, largest_beta, training
 from course_replication.measurements.stored_kernels import load_kernel
-from course_replication.parts import Part
-from course_replication.plans import deviations_of, joined, parts_of, queue, runs_of
+from course_replication.plans import deviations_of, parts_of, planned, queue, runs_of
 from course_replication.runs import attempt, lacks_gpu, measurement_of
 from course_replication.verdicts import _metrics, _renamed, best_verdict, verdict_of
 from course_replication.workers import run_missing
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
-TINY = {"steps": 2, "batch_size": 4}
-CHEAP = {"kernels.learnt": {"steps": 1, "batch_size": 8, "pairs": 16}, "full_sweeps.perceived": {"pairs": 20}}
+TINY = {"steps": 2, "batch_size": 4, "log_every": 1}
+SQUARES = {"data": "XYSquares", "spacing": 8}
+CHEAP = {
+    "kernels.learnt": {"steps": 1, "batch_size": 8, "pairs": 16},
+    "perceived_ranks.by_geometric_mean": {"num_pairs": 20},
+}
 MARGINS, LEARNT = "distances/section-5.3.3-margins", "distances/figure-6.4"
-FULL = [(name, part) for name, parts in full_plans.PLANS.items() for part in parts]
+PARTS = {name: planned(claim) for name, claim in CLAIMS.items()}
+FULL = [(name, part) for name, parts in PARTS.items() for part in parts if part.scale == "full"]
+SMALL = [(name, part) for name, parts in PARTS.items() for part in parts if part.scale == "small"]
+TRAINED = ("training.scores", "combined.gaps", "combined.slopes", "combined.ranges", "combined.means")
 needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")
+
+
+# Claims whose runs can be tried in no time: all full ones, and those small ones that rest on `training.scores`.
+PLANNED = [("full", name) for name in dict.fromkeys(name for name, _ in FULL)]
+PLANNED += [
+    ("small", name)
+    for name in dict.fromkeys(name for name, _ in SMALL)
+    if all(part.measurement in TRAINED for part in PARTS[name] if part.scale == "small")
+]
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory, made_cheap):
     """A part → the names of what a run of it measures, from trainings of two steps, one for each framework."""
-    known, real = {}, full_size.training
+    known, real = {}, training.scores
     context = Context(0, torch.device("cpu"), tmp_path_factory.mktemp("partial"))
 
     def trained(_, **settings):
-        key = settings["framework"], bool(settings["dci"])
+        key = settings["network"], settings["framework"], bool(settings["dci"])
         if key not in known:
-            known[key] = real(context, **settings | full_parts.data_of("XYSquares") | TINY)
+            data = SQUARES if settings["network"] == "conv" else {}
+            watched = {"watch_every": 2 if settings["watch_every"] else 0}
+            known[key] = real(context, **settings | data | TINY | watched)
         return known[key]
 
     def names(part):
@@ -43,23 +62,25 @@ def measured(tmp_path_factory, made_cheap):
     with pytest.MonkeyPatch.context() as patch:
         made_cheap(patch)
         patch.setattr(kernels, "PAIRS", 32)
-        for module in (full_size, full_sweeps):
-            patch.setattr(module, "training", trained)
+        for module in (training, combined):
+            patch.setattr(module, "scores", trained)
+        patch.setattr(largest_beta, "train", lambda *given, **options: None)
+        patch.setattr(largest_beta, "left_over", lambda framework, data, seed: framework.beta)
         yield names
 
 
 @pytest.mark.filterwarnings("ignore:.*samples are too few", "ignore:An input array is constant")
-@pytest.mark.parametrize("name", full_plans.PLANS)
-def test_planned_runs_measure_all_that_the_claim_asks_for(measured, name):
+@pytest.mark.parametrize(("scale", "name"), PLANNED)
+def test_planned_runs_measure_all_that_the_claim_asks_for(measured, scale, name):
     claim = CLAIMS[name]
     asked = {*_metrics(claim)}
-    found = [{_renamed(part.name, metric) for metric in measured(part)} for part in parts_of(claim, "full")]
+    found = [{_renamed(part.name, metric) for metric in measured(part)} for part in parts_of(claim, scale)]
     assert asked <= set().union(*found)
     assert all(asked & each for each in found), "no part that the claim does not need"
 
 
 def test_every_part_is_full_and_trains_where_there_is_a_gpu():
-    alone = {"full_sweeps.perceived", "kernels.handmade"}
+    alone = {"perceived_ranks.by_geometric_mean", "kernels.handmade"}
     for name, part in FULL:
         assert part.scale == "full" and part.seeds == 5, name
         assert part.device == ("cpu" if part.measurement in alone else "auto")
@@ -68,10 +89,10 @@ def test_every_part_is_full_and_trains_where_there_is_a_gpu():
 def settings_of(part):
     """Those of the trainings that a part consists of."""
     own = part.settings
-    return own.get("trainings") or [own[name] for name in ("first", "second") if name in own] or [own]
+    return own.get("trainings") or [own]
 
 
-def taken(parts, key):
+def values_of(parts, key):
     """The values of a setting, or of a grid of it, in all trainings of some parts."""
     found = {each[key] for part in parts for each in settings_of(part) if key in each}
     return found.union(*(part.settings.get(f"{key}s", ()) for part in parts))
@@ -83,26 +104,25 @@ WORDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", full_plans.PLANS)
+@pytest.mark.parametrize("name", dict.fromkeys(name for name, _ in FULL))
 def test_what_of_a_grid_is_not_trained_is_said(name):
     """Every printed grid of which a plan takes a part, and every dataset that is left out."""
-    claim, parts = CLAIMS[name], full_plans.PLANS[name]
+    claim, parts = CLAIMS[name], parts_of(CLAIMS[name], "full")
     said = "; ".join(note for part in parts for note in deviations_of(claim, part))
     for key, printed in claim.settings.items():
-        values = taken(parts, key)
+        values = values_of(parts, key)
         if isinstance(printed, list) and values and not values >= {*printed}:
             word = "Table A.5" if claim.settings["table"].startswith("A.5") and key != "num_triplets" else WORDS[key]
             assert re.search(word, said), (key, values, said)
-    lacking = {*claim.data} - taken(parts, "data") if taken(parts, "data") else ()
+    lacking = {*claim.data} - values_of(parts, "data") if values_of(parts, "data") else ()
     assert not lacking or "alone" in said or all(each in said for each in lacking), (lacking, said)
 
 
 def test_the_parts_of_a_combination_depart_as_single_trainings_do():
-    assert full_parts.DEFAULTS in deviations_of(CLAIMS[MARGINS], full_plans.PLANS[MARGINS][0])
-    (note,) = (each for each in deviations_of(CLAIMS[LEARNT], full_plans.PLANS[LEARNT][-1]) if "learnt kernel" in each)
+    assert any("Table A.5" in note for note in deviations_of(CLAIMS[MARGINS], parts_of(CLAIMS[MARGINS], "full")[0]))
+    last = parts_of(CLAIMS[LEARNT], "full")[-1]
+    (note,) = (each for each in deviations_of(CLAIMS[LEARNT], last) if "learnt kernel" in each)
     assert f"{load_kernel(31)[1]['settings']['steps']} steps" in note, "which are fewer than printed"
-    again = full_parts.noted(full_plans.PLANS[MARGINS], "more")
-    assert again[0].deviations[-1] == "more" and again[0].runs() == full_plans.PLANS[MARGINS][0].runs()
 
 
 def test_steps_are_a_fifth_of_the_printed_ones_and_all_else_is_as_printed_or_said():
@@ -113,10 +133,10 @@ def test_steps_are_a_fifth_of_the_printed_ones_and_all_else_is_as_printed_or_sai
     seen = 0
     for name, part in FULL:
         printed, said = CLAIMS[name].settings, deviations_of(CLAIMS[name], part)
-        compared = [full_parts.PRINTED["4.3"]] if part.measurement == "full_sweeps.sweep" else []
+        compared = [57_600] if part.measurement == "combined.sweep" else []  # of Figure 4.4
         for settings in settings_of(part):
             if "steps" in settings and "steps" in printed:
-                assert settings["steps"] * full_parts.SHARE in (printed["steps"], *compared), name
+                assert settings["steps"] * 5 in (printed["steps"], *compared), name
                 seen += 1
             for key in settings.keys() & printed.keys() - {"steps", "reconstruction", "batch_size"}:
                 given, allowed = settings[key], printed[key]
@@ -131,14 +151,14 @@ def test_steps_are_a_fifth_of_the_printed_ones_and_all_else_is_as_printed_or_sai
 
 def test_every_planned_dataset_can_be_made():
     options = {
-        tuple(sorted((key, settings[key]) for key in full_size.DATA if key in settings))
+        tuple(sorted((key, settings[key]) for key in training.OF_DATA if key in settings))
         for _, part in FULL
         for settings in settings_of(part)
         if "data" in settings
     }
     assert {"XYSquares", "DSprites", "Shapes3D", "XYObject"} <= {dict(each)["data"] for each in options}
     for each in options:
-        data = full_size.dataset(**dict(each))
+        data = training.dataset(**dict(each))
         assert data.capturable and data.shape[1:] == (64, 64)
 
 
@@ -148,22 +168,50 @@ def test_base_trainings_are_shared():
 
 
 def test_the_kernel_of_figure_6_4_is_the_stored_one():
-    runs = {part.settings["kernel"] for part in full_plans.PLANS["distances/figure-6.4"] if "kernel" in part.settings}
+    runs = {part.settings["kernel"] for part in parts_of(CLAIMS[LEARNT], "full") if "kernel" in part.settings}
     assert runs == {load_kernel(31)[1]["id"]}
 
 
-def test_the_two_scales_of_a_claim_may_stand_in_two_plans():
-    quick, full, other = Part("m:a", scale="quick"), Part("m:a", scale="full"), Part("m:b", scale="full")
-    assert joined([{"isa/a": (quick,)}, {"isa/a": (full,)}]) == {"isa/a": (quick, full)}
-    with pytest.raises(ValueError, match="isa/a stands in two"):
-        joined([{"isa/a": (quick, full)}, {"isa/a": (other,)}])
+def test_every_run_has_a_measurement_that_takes_its_settings():
+    """What the field `test` of a claim once said by hand."""
+    for name, parts in PARTS.items():
+        for part in parts:
+            signature = inspect.signature(measurement_of(part.measurement))
+            signature.bind(None, **part.settings)
+            assert part.seeds >= (1 if part.scale == "exact" else 5), name
+
+
+def test_small_runs_have_five_seeds_and_say_what_is_smaller():
+    trained = [
+        (name, part) for name, part in SMALL if not part.measurement.startswith(("kernels.", "perceived_ranks."))
+    ]
+    for name, part in trained:
+        assert (part.seeds, part.device) == (5, "cpu")
+        said = "; ".join(deviations_of(CLAIMS[name], part))
+        assert re.search("of (16×16|24×24) pixels", said) and "fully connected" in said, (name, said)
+    hashes = {part.run(0).config_hash for _, part in trained}
+    assert len(hashes) < len(trained) / 1.8, "what several claims need is one configuration"
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ({"tiny": [{"measurement": "a.b"}]}, "got 'tiny'; expected measurement, arm"),
+        ({"small": [{"arm": "beta-vae", "setings": {}}]}, "got \\['setings'\\]; expected"),
+        ({"small": [{"arm": "beta-vaes"}]}, "arm: got 'beta-vaes'; expected one of scale small: squares, vae"),
+        ({"small": [{"arm": "beta-vae", "deviations": ["no-such"]}]}, "deviation: got 'no-such'; expected a text"),
+    ],
+)
+def test_runs_that_do_not_fit_are_named(runs, said):
+    with pytest.raises(ValueError, match=f"claim distances/figure-3.11, runs: .*{said}"):
+        planned(replace(CLAIMS["distances/figure-3.11"], runs=runs))
 
 
 def test_a_claim_without_quick_runs_says_so():
     claim = CLAIMS["distances/figure-3.7"]
-    assert "no runs are planned at scale quick" in verdict_of(claim, {}, "quick").why
+    assert "no runs are planned at scale small" in verdict_of(claim, {}, "small").why
     assert best_verdict(claim, {}).why == "15 of 15 runs are missing"
-    assert best_verdict(CLAIMS["distances/figure-3.11"], {}).scale == "quick"
+    assert best_verdict(CLAIMS["distances/figure-3.11"], {}).scale == "small"
 
 
 # ---- without a GPU
@@ -171,28 +219,28 @@ def test_a_claim_without_quick_runs_says_so():
 
 @needs_no_gpu
 def test_trainings_wait_for_a_gpu_and_the_rest_is_run(cheap, store):
-    training, other = Run("cheap_measurements:draw", device="auto"), Run("cheap_measurements:draw", seed=1)
-    outcome = run_missing([training, other], store)
-    assert (outcome.done, outcome.withheld, outcome.left) == ([other.id], [training.id], [training.id])
+    waiting, other = Run("cheap_measurements:draw", device="auto"), Run("cheap_measurements:draw", seed=1)
+    outcome = run_missing([waiting, other], store)
+    assert (outcome.done, outcome.withheld, outcome.left) == ([other.id], [waiting.id], [waiting.id])
     said = command.report(outcome)
     assert said.startswith("1 run needs a GPU, and torch finds none: --device cpu runs them all the same")
     assert "1 run added" in said and said.endswith("1 to be run.")
-    assert attempt(store, training, "cpu") and not run_missing([training], store).withheld, "asked for, and stored"
+    assert attempt(store, waiting, "cpu") and not run_missing([waiting], store).withheld, "asked for, and stored"
 
 
 @needs_no_gpu
 def test_full_trainings_are_the_ones_that_wait():
     runs = queue([CLAIMS[name] for name in ("distances/section-4.3-bound", "distances/figure-3.11")], "full")
     waiting = {run.measurement for run in runs if lacks_gpu(run, "auto")}
-    assert waiting == {"full_sweeps.sweep", "full_size.training"} and not any(lacks_gpu(run, "cpu") for run in runs)
-    quick = [run for claim in CLAIMS.values() for run in runs_of(claim, "quick")]
-    assert not any(lacks_gpu(run, "auto") for run in quick)
+    assert waiting == {"combined.sweep", "training.scores"} and not any(lacks_gpu(run, "cpu") for run in runs)
+    small = [run for claim in CLAIMS.values() for run in runs_of(claim, "small")]
+    assert not any(lacks_gpu(run, "auto") for run in small)
 
 
 def test_the_quick_list_counts_full_runs_too(store):
     claim = CLAIMS["distances/figure-3.11"]
     first = runs_of(claim, "full")[0].id
-    listed = command.listing([claim], {first: {"id": first, "metrics": {}}}, "quick")
+    listed = command.listing([claim], {first: {"id": first, "metrics": {}}}, "small")
     assert re.search(r"^  not run +0/10  distances/figure-3\.11 .*  \[full 1/10\]  \(", listed, re.MULTILINE)
     assert "[full" not in command.listing([claim], {}, "full")
-    assert "[full" not in command.listing([CLAIMS["distances/table-4.2"]], Store(store.path).results(), "quick")
+    assert "[full" not in command.listing([CLAIMS["distances/table-4.2"]], Store(store.path).results(), "small")

@@ -14,13 +14,16 @@ from course_lib.metrics import Encodings
 from course_lib.models import conv_vae
 from course_lib.training import fit
 from course_replication import Run, Store
-from course_replication.measurements import combined, full_size, full_sweeps, stored_models, trained_scores
-from course_replication.measurements.full_parts import ada_tvae, unsupervised
-from course_replication.measurements.trainings import once
+from course_replication.arms import arm_named
+from course_replication.measurements import combined, largest_beta, perceived_ranks, trained_scores, training
 from course_replication.runs import attempt
 
-TINY = {"steps": 3, "batch_size": 4}
+TINY = {"steps": 3, "batch_size": 4, "log_every": 1}
 pytestmark = pytest.mark.filterwarnings("ignore:.*samples are too few", "ignore:An input array is constant")
+
+
+def arm(*names, **changes):
+    return arm_named("full", names).settings | changes
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +34,12 @@ def cheap_scores(made_cheap, monkeypatch):
 # ---- a training
 
 
-@pytest.mark.parametrize("settings", [ada_tvae(), unsupervised("AdaGVAE", data="XYObject", dci=12)])
+@pytest.mark.parametrize(
+    "settings",
+    [arm("ada-tvae", watch_every=2), arm("vae", "scored", "weak-pairs", data="XYObject", beta=0.0001, dci=12)],
+)
 def test_every_score_is_finite_and_has_its_controls(context, settings):
-    found = full_size.training(context, **settings | TINY)
+    found = training.scores(context, **settings | TINY)
     assert all(math.isfinite(value) for value in found.values())
     names = {"rank", "rank-distinct", "rank-global", "data-rank", "linearity", "axis-alignment", "mig"}
     of_model = {"reconstruction", "left", "kl", "active-latents", "matrix-rank/reconstructions"}
@@ -44,10 +50,9 @@ def test_every_score_is_finite_and_has_its_controls(context, settings):
 
 
 def test_a_training_goes_on_from_its_checkpoint(context, monkeypatch, tmp_path):
-    settings = ada_tvae() | TINY
-    whole = full_size.training(replace(context, scratch=tmp_path / "whole"), **settings)
-    monkeypatch.setattr(full_size, "_done", {})
-    monkeypatch.setattr(full_size, "CHECKPOINT_EVERY", 2)
+    settings = arm("ada-tvae", watch_every=2) | TINY
+    whole = training.scores(replace(context, scratch=tmp_path / "whole"), **settings)
+    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 2)
     steps = []
 
     def killed(*arguments, callbacks, **others):
@@ -58,10 +63,10 @@ def test_a_training_goes_on_from_its_checkpoint(context, monkeypatch, tmp_path):
 
         return fit(*arguments, callbacks=[*callbacks, count], **others)
 
-    monkeypatch.setattr(full_size, "fit", killed)
+    monkeypatch.setattr(training, "fit", killed)
     with pytest.raises(KeyboardInterrupt):
-        full_size.training(context, **settings)
-    resumed = full_size.training(context, **settings)
+        training.scores(context, **settings)
+    resumed = training.scores(context, **settings)
     assert steps == [1, 2, 3, 3], "it went on after the checkpoint of step 2"
     assert json.dumps(whole) == json.dumps(resumed)
 
@@ -77,47 +82,44 @@ def test_an_interrupted_sweep_goes_on_from_the_trainings_that_it_finished(contex
             raise KeyboardInterrupt
         return {"mig": each["beta"] / 3, "left": 1.0}
 
-    monkeypatch.setattr(full_size, "_trained", third_is_killed)
+    monkeypatch.setattr(training, "_trained_and_scored", third_is_killed)
     with pytest.raises(KeyboardInterrupt):
-        full_sweeps.sweep(context, **settings)
-    monkeypatch.setattr(full_size, "_done", {})
-    resumed = full_sweeps.sweep(context, **settings)
+        combined.sweep(context, **settings)
+    resumed = combined.sweep(context, **settings)
     every = [(kind, beta) for kind in settings["frameworks"] for beta in settings["betas"]]
     assert trained == every[:3] + every[2:], "the third again, and then the last"
     assert resumed["mig/xysquares/beta-vae/beta-0.001"] == 0.001 / 3
-    monkeypatch.setattr(full_size, "_done", {})
-    full_sweeps.sweep(replace(context, seed=1), **settings)
+    combined.sweep(replace(context, seed=1), **settings)
     assert len(trained) == 9, "nothing is taken from another seed"
 
 
-def test_each_kind_of_device_has_a_checkpoint_of_its_own(context):
+def test_each_kind_of_device_has_a_checkpoint_of_its_own(context, monkeypatch):
     """`fit` refuses one of another kind, and a run that was begun on a CPU may go on where there is a GPU."""
     paths = []
+    monkeypatch.setattr(training, "_trained_and_scored", lambda _, path, settings: {"mig": paths.append(path) or 0.0})
     for device in ("cpu", "cuda", "cpu"):
-        moved = replace(context, device=torch.device(device))
-        once({}, moved, {"a": 1}, lambda _, checkpoint, settings: {"mig": paths.append(checkpoint) or 0.0})
-    assert paths[0] == paths[2] != paths[1]
+        training.scores(replace(context, device=torch.device(device)), a=1)
+    assert len(paths) == 2 and paths[0] != paths[1], "the third is the first's, kept"
 
 
 def test_what_is_stored_is_not_trained_again(context, monkeypatch):
-    settings = unsupervised() | TINY
-    stored = {Run("full_size.training", settings, 0, "full").id: {"metrics": {"rank": 0.5}}}
-    monkeypatch.setattr(full_size, "fit", None)
+    settings = arm("beta-vae") | TINY
+    stored = {Run("training.scores", settings, 0, "full").id: {"metrics": {"rank": 0.5}}}
+    monkeypatch.setattr(training, "fit", None)
     known = replace(context, known=stored)
-    assert full_size.training(known, **settings) == {"rank": 0.5}
+    assert training.scores(known, **settings) == {"rank": 0.5}
     assert combined.ranges(known, [settings, settings]) == {"rank-gap": 0}
     with pytest.raises(TypeError):
-        full_size.training(replace(known, seed=1), **settings)
+        training.scores(replace(known, seed=1), **settings)
 
 
 def test_a_result_is_stored_with_what_combines_it(context, store, monkeypatch):
     """Through the store: the second run finds the first one's training there."""
-    settings = unsupervised() | TINY
-    monkeypatch.setattr(full_size, "_trained", lambda *_: {"rank": 0.25})
-    assert attempt(store, Run("full_size.training", settings))
-    monkeypatch.setattr(full_size, "_done", {})
-    monkeypatch.setattr(full_size, "_trained", None)
-    run = Run("combined.means", {"trainings": [settings]})
+    settings = arm("beta-vae") | TINY
+    monkeypatch.setattr(training, "_trained_and_scored", lambda *_: {"rank": 0.25})
+    assert attempt(store, Run("training.scores", settings, scale="full"))
+    monkeypatch.setattr(training, "_trained_and_scored", None)
+    run = Run("combined.means", {"trainings": [settings]}, scale="full")
     assert attempt(store, run) and Store(store.path).results()[run.id]["metrics"] == {"rank": 0.25}
 
 
@@ -125,19 +127,19 @@ def test_a_result_is_stored_with_what_combines_it(context, store, monkeypatch):
 
 
 def test_images_are_drawn_on_one_device_by_an_instance_of_its_own():
-    data = full_size.DrawnOn(XYSquares(), torch.device("cpu"))
+    data = training.DrawnOn(XYSquares(), torch.device("cpu"))
     index = torch.arange(5) * 1000
     assert torch.equal(data.images(index), XYSquares().images(index)) and repr(data) == repr(XYSquares())
     assert torch.equal(perceived_distance(data)(index, index + 1), perceived_distance(XYSquares())(index, index + 1))
     assert data.space == XYSquares().space and data.mean == XYSquares().mean
-    moved = full_size.DrawnOn(XYSquares(), torch.device("meta"))
+    moved = training.DrawnOn(XYSquares(), torch.device("meta"))
     assert moved.images(index).device.type == "meta", "wherever the index is"
 
 
 def test_no_dataset_is_scored_that_a_step_was_captured_with(context, monkeypatch):
     drawn, fitted = [], []
 
-    class Noted(full_size.DrawnOn):
+    class Noted(training.DrawnOn):
         def __init__(self, data, device):
             drawn.append(data)
             super().__init__(data, device)
@@ -146,19 +148,19 @@ def test_no_dataset_is_scored_that_a_step_was_captured_with(context, monkeypatch
         fitted.append(data)
         return fit(framework, data, **others)
 
-    monkeypatch.setattr(full_size, "DrawnOn", Noted)
-    monkeypatch.setattr(full_size, "fit", noting)
-    full_size.training(context, **unsupervised() | TINY)
-    assert drawn and len(fitted) == 1 and fitted[0] not in drawn
+    monkeypatch.setattr(training, "DrawnOn", Noted)
+    monkeypatch.setattr(training, "fit", noting)
+    training.scores(context, **arm("beta-vae") | TINY)
+    assert drawn and len(fitted) == 1 and not isinstance(fitted[0], training.DrawnOn)
 
 
 def test_datasets_by_name():
-    assert full_size.dataset("XYSquares", spacing=3).options["spacing"] == 3
-    assert isinstance(full_size.dataset("DSprites"), DSprites)
-    faded = full_size.dataset("DSpritesImageNet", place="foreground", visibility=25)
+    assert training.dataset("XYSquares", spacing=3).options["spacing"] == 3
+    assert isinstance(training.dataset("DSprites"), DSprites)
+    faded = training.dataset("DSpritesImageNet", place="foreground", visibility=25)
     assert (faded.options["kind"], faded.options["visibility"]) == ("foreground", 0.25)
     with pytest.raises(TypeError, match="spacing"):
-        full_size.dataset("DSprites", spacing=8)
+        training.dataset("DSprites", spacing=8)
 
 
 def test_a_sample_agrees_with_all_images(monkeypatch):
@@ -181,19 +183,23 @@ def test_exchanged_representations():
     table = Encodings(lambda images: images.float().mean((2, 3)), data)
     places = torch.randperm(len(data), generator=torch.Generator().manual_seed(0))
     index = torch.tensor([[3, 70_000], [5, 3]])
-    shuffled = full_size.Exchanged(table, places)
+    shuffled = training.Exchanged(table, places)
     assert torch.equal(shuffled(index), table(places[index])) and len(shuffled) == len(data)
     with pytest.raises(ValueError, match="index"):
         shuffled(torch.tensor([len(data)]))
 
 
 def test_the_learnt_kernel_is_the_stored_one():
-    data, settings = XYSquares(), unsupervised(loss="learnt")
-    own = {name: value for name, value in settings.items() if name not in (*full_size.FITTING, *full_size.DATA, "dci")}
-    framework = full_size.framework_of(data, 0, **own)
+    data, settings = XYSquares(), arm("beta-vae", "learnt")
+    own = {
+        name: value
+        for name, value in settings.items()
+        if name not in (*training.OF_FIT, *training.OF_DATA, "dci", "watch_every")
+    }
+    framework = training.framework_of(data, 0, **own)
     assert framework.reconstruction == "kernel" and framework.likelihood.kernel.shape == (63, 63)
     with pytest.raises(ValueError, match="kernel: got 'another'"):
-        full_size.framework_of(data, 0, **own | {"kernel": "another"})
+        training.framework_of(data, 0, **own | {"kernel": "another"})
 
 
 # ---- several trainings
@@ -202,8 +208,7 @@ def test_the_learnt_kernel_is_the_stored_one():
 def trainings(monkeypatch, values):
     """Instead of a training: `values(settings)`."""
     fake = lambda context, **settings: values(settings)  # noqa: E731
-    monkeypatch.setattr(full_sweeps, "training", fake)
-    monkeypatch.setattr(full_size, "training", fake)
+    monkeypatch.setattr(combined, "scores", fake)
 
 
 def test_a_sweep_by_hand(context, monkeypatch):
@@ -215,7 +220,7 @@ def test_a_sweep_by_hand(context, monkeypatch):
 
     trainings(monkeypatch, values)
     settings = {"frameworks": ["BetaVAE", "AdaGVAE"], "betas": [0.001, 0.01, 0.1], "data": "DSprites"}
-    found = full_sweeps.sweep(context, **settings)
+    found = combined.sweep(context, **settings)
     assert found["mig/dsprites/beta-vae"] == pytest.approx(0.3) and found["mig-max/dsprites/beta-vae"] == 0.6
     assert found["mig/dsprites/ada-gvae/beta-0.1"] == pytest.approx(0.2)
     assert found["mig-max/dsprites"] == pytest.approx(0.7) and found["mig/dsprites"] == pytest.approx(0.35)
@@ -227,8 +232,10 @@ def test_a_sweep_by_hand(context, monkeypatch):
 
 @pytest.mark.parametrize(("factor", "best", "tried"), [(40, 0.01, 2), (400, 0.001, 3), (4, 0.1, 1), (1e4, 0.0, 3)])
 def test_the_largest_beta_by_hand(context, monkeypatch, factor, best, tried):
-    trainings(monkeypatch, lambda each: {"left": factor * each["beta"], "control/untrained/left": 1.0})
-    found = full_sweeps.largest_beta(context, betas=[0.001, 0.01, 0.1], framework="BetaVAE")
+    monkeypatch.setattr(largest_beta, "train", lambda *given, **options: None)
+    monkeypatch.setattr(largest_beta, "left_over", lambda framework, data, seed: factor * framework.beta)
+    settings = {name: value for name, value in arm("largest-beta").items() if name != "betas"}
+    found = largest_beta.scan(context, betas=[0.001, 0.01, 0.1], **settings)
     assert found["beta-best"] == best and len([name for name in found if name.startswith("left/")]) == tried
 
 
@@ -239,29 +246,5 @@ def test_slopes_are_over_sides_of_eight_pixels(context, monkeypatch):
 
 
 def test_perceived_ranks_are_those_of_the_tables(context):
-    found = full_sweeps.perceived(context, pairs=500, loss="mse", data="XYSquares", spacing=8)
+    found = perceived_ranks.by_geometric_mean(context, num_pairs=500, loss="mse", data="XYSquares", spacing=8)
     assert found["perceived-rank"] == pytest.approx(0.58, abs=0.04)  # Table 4.2
-
-
-# ---- models that are kept
-
-
-def test_a_stored_model_is_what_it_says(context, monkeypatch, tmp_path):
-    settings, path = unsupervised(dci=12) | TINY, tmp_path / "model.safetensors"
-    result = {"id": "a", "settings": settings, "seed": 2, "device": {}, "versions": {}, "commit": "c", "metrics": {}}
-    stored_models.store_model(path, result, context.scratch, "cpu")
-    monkeypatch.setattr(stored_models, "model_path", lambda name: path)
-    framework, run = stored_models.load_model("any")
-    assert path.stat().st_size < 1_600_000
-    assert {name: run[name] for name in stored_models.KEPT} == {name: result[name] for name in stored_models.KEPT}
-    data = full_size.dataset("XYSquares", spacing=8)
-    assert full_size.scored(framework, data, 2, 12)[1] == pytest.approx(run["scores"], rel=1e-5)
-    whole, _ = full_size.trained(replace(context, seed=2), tmp_path / "again.safetensors", settings)
-    for name, weight in whole.named_parameters():
-        assert torch.equal(framework.get_parameter(name), weight.half().float())
-    assert torch.equal(framework.model.pixel_std, whole.model.pixel_std)
-
-
-def test_models_that_the_course_comes_with_are_small():
-    sizes = [path.stat().st_size for path in stored_models.model_path("x").parent.glob("model-*.safetensors")]
-    assert all(size <= 1_600_000 for size in sizes) and sum(sizes) <= 40_000_000

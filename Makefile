@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 UNFINISHED := $(VENV)/.unfinished
 
 .DEFAULT_GOAL := help
-.PHONY: help setup book check test stress chapters exercises timings reference scorecard publish bench clean
+.PHONY: help setup book check test stress chapters cards exercises timings reference scorecard publish bench clean
 
 help:  ## list the verbs
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r verb what; do printf '  make %-9s %s\n' "$$verb" "$$what"; done
@@ -51,6 +51,9 @@ stress: $(STAMP)  ## run the slow checks too: training that is killed, starved a
 
 chapters: $(STAMP)  ## execute the chapters and store their outputs; one with CHAPTER=02_vae
 	@$(BIN)/python tools/chapters.py $(CHAPTER)
+
+cards: $(STAMP)  ## renew the cards of claims in chapters, for which nothing has to be executed
+	@$(BIN)/python tools/chapters.py --cards
 
 timings: $(STAMP)  ## measure how long each notebook takes, on an idle computer
 	@$(BIN)/python tools/timings.py

@@ -93,6 +93,18 @@ def renew(path: Path) -> list[str]:
     return faults
 
 
+def renew_cards(path: Path) -> bool:
+    """Show the chapter's cards as they are by now, which takes stored results alone; whether one has changed."""
+    notebook = notebook_io.read(path)
+    if not notebook_rules.card_faults(notebook):
+        return False
+    for _, output, card in notebook_rules.cards(notebook):
+        forms = {"text/html": card._repr_html_(), "text/markdown": card._repr_markdown_(), "text/plain": repr(card)}
+        output.data.update({form: text for form, text in forms.items() if form in output.data})
+    notebook_io.write(path, notebook)
+    return True
+
+
 def check(paths: list[Path]) -> list[str]:
     """What keeps stored notebooks out of the book: cells that were not executed as they stand, or not without fault."""
     rules = (notebook_rules.stored_faults, notebook_rules.output_faults, notebook_rules.card_faults)
@@ -108,6 +120,7 @@ def main() -> int:
     parser.add_argument(
         "--check", action="store_true", help="execute nothing; only say what is wrong with what is stored"
     )
+    parser.add_argument("--cards", action="store_true", help="execute nothing; only renew the cards of claims")
     arguments = parser.parse_args()
     known = {path.stem: path for path in notebook_io.executed()}
     unknown = [name for name in arguments.chapter if name not in known]
@@ -118,6 +131,10 @@ def main() -> int:
         faults = check([known[name] for name in arguments.chapter or known])
         print(*faults, sep="\n", end="\n" if faults else "", file=sys.stderr)
         return int(bool(faults))
+    if arguments.cards:
+        renewed = [name for name in arguments.chapter or known if renew_cards(known[name])]
+        print(*renewed or ["Every card says what the stored results say."], sep="\n")
+        return 0
     os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")  # inherited by the kernels
     failed = False
     for name in arguments.chapter or known:

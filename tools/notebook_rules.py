@@ -229,20 +229,25 @@ def myst_faults(notebook) -> list[str]:
     return found
 
 
-def card_faults(notebook) -> list[str]:
-    """Cards of claims that no longer say what the stored results say: a verdict is computed, never kept."""
-    found = []
+def cards(notebook):
+    """The cards of claims that are shown: cell, output, and the card as it is by now."""
+    from course_replication import card  # here, since most notebooks show none
+
     for cell in notebook_io.code_cells(notebook):
         for output in cell.outputs:
             shown = output.get("data", {}).get("text/html", "")
-            if not shown.startswith('<div class="claim-card">'):
-                continue
-            from course_replication import card  # here, since most notebooks show none and torch takes a second
+            if shown.startswith('<div class="claim-card">'):
+                (claim,) = CLAIM.findall(shown)
+                yield cell, output, card(claim)
 
-            (claim,) = CLAIM.findall(shown)
-            if shown != card(claim)._repr_html_():
-                found.append(f"{place_of(notebook, cell)}: the card of {claim} is out of date; run `make chapters`")
-    return found
+
+def card_faults(notebook) -> list[str]:
+    """Cards of claims that no longer say what the stored results say: a verdict is computed, never kept."""
+    return [
+        f"{place_of(notebook, cell)}: the card of {card.verdict.claim.id} is out of date; run `make cards`"
+        for cell, output, card in cards(notebook)
+        if output.data["text/html"] != card._repr_html_()
+    ]
 
 
 def _text(notebook) -> str:

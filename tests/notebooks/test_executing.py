@@ -2,11 +2,12 @@
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 import chapters
 import notebook_io
 import notebook_rules
+from course_replication import card
 
 
 @pytest.fixture
@@ -112,3 +113,17 @@ def test_a_source_that_was_changed_after_it_was_executed_keeps_a_notebook_out_of
     notebook.cells[-1].source = source
     notebook_io.write(path, notebook)
     assert chapters.check([path]) == ["02_vae, cell 2 (the-elbo-twice-2): its outputs are not of this source"]
+
+
+def test_cards_are_renewed_and_nothing_else(stored):
+    path = stored("card('distances/figure-4.3')", "1 / 0")
+    shown = card("distances/figure-4.3")
+    notebook = notebook_io.read(path)
+    forms = {"text/html": shown._repr_html_(), "text/plain": repr(shown)}
+    stale = {form: text.replace("match", "fail").replace("MATCH", "FAIL") for form, text in forms.items()}
+    notebook.cells[1].outputs = [new_output("execute_result", stale, execution_count=1)]
+    notebook_io.write(path, notebook)
+    assert len(notebook_rules.card_faults(notebook)) == 1 and chapters.renew_cards(path)
+    renewed = notebook_io.read(path)
+    assert renewed.cells[1].outputs[0].data == forms and renewed.cells[2].outputs == []
+    assert notebook_rules.card_faults(renewed) == [] and not chapters.renew_cards(path)

@@ -2,9 +2,10 @@
 
 from course_replication.cards import Card, card
 from course_replication.claims import Claim, Expectation, Number, load_claims
+from course_replication.comparisons import Compared, Ordered
 from course_replication.runs import Context, Run
 from course_replication.store import Store
-from course_replication.verdicts import Compared, Ordered, Verdict, best_verdict, verdict_of
+from course_replication.verdicts import Verdict, best_verdict, verdict_of
 
 __all__ = [
     "Card", "Claim", "Compared", "Context", "Expectation", "Number", "Ordered", "Run", "Store", "Verdict",

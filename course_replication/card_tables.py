@@ -7,7 +7,9 @@ from html import escape
 from math import floor, log10
 from statistics import fmean, stdev
 
-from course_replication.verdicts import Compared, Ordered, Verdict
+from course_replication.claims import constant
+from course_replication.comparisons import Compared, Ordered
+from course_replication.verdicts import Verdict
 
 NONE = "–"  # in a cell that has nothing to say
 ENOUGH = 6  # decimals; what is printed with fewer is shown with one more
@@ -91,7 +93,7 @@ def _orders(orders: Sequence[Ordered], trained: bool) -> Table:
     for each in orders:
         row = [f"{named(each.first)} > {named(each.second)}"]
         for name, values, control in zip((each.first, each.second), each.values, each.controls, strict=True):
-            row.append(NONE if is_constant(name) else with_spread(values))
+            row.append(with_spread(values) if constant(name) is None else NONE)
             row += [NONE if control is None else plain(control)] if trained else []
         row += [str(min(map(len, _sampled(each)))), p_text(each.p)] if trained else []
         rows.append((*row, "yes" if each.holds else "no"))
@@ -105,15 +107,7 @@ def _orders(orders: Sequence[Ordered], trained: bool) -> Table:
 def _sampled(step: Ordered) -> list[tuple[float, ...]]:
     """The values of those of the two that are not constants."""
     both = zip((step.first, step.second), step.values, strict=True)
-    return [values for name, values in both if not is_constant(name)]
-
-
-def is_constant(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
+    return [values for name, values in both if constant(name) is None]
 
 
 def named(metric: str) -> str:

@@ -20,9 +20,9 @@ PAPER_NAMES = {
     "review": "the review",
 }  # fmt: skip
 SCALES_IN_WORDS = {
+    "exact": "Exact: nothing is trained",
     "small": "Small: trained on a small grid and for few steps",
-    "full": "Full: trained at the paper's size",
-    None: "Nothing is trained here",
+    "full": "Full: trained on the paper's images with its network",
 }
 
 
@@ -52,6 +52,11 @@ class Card:
         return f"{PAPER_NAMES[claim.paper]}, {claim.locator}: {claim.title}"
 
     @property
+    def badge(self) -> str:
+        """The verdict with what it rests on: the kind of the evidence and the scale."""
+        return badge_of(self.verdict)
+
+    @property
     def statement(self) -> str:
         return one_line(self.verdict.claim.statement)
 
@@ -62,11 +67,23 @@ class Card:
         if verdict.verdict in ("not run", "out of reach"):
             return [sentence(verdict.why)]
         seeds = f", {verdict.n} seeds" if verdict.claim.kind == "trained" else ""
-        said.append(f"{SCALES_IN_WORDS[verdict.scale if verdict.trained else None]}{seeds}.")
+        places = f", in {verdict.settings} settings" if verdict.settings else ""
+        said.append(f"{SCALES_IN_WORDS[verdict.scale]}{seeds}{places}.")
+        if verdict.verdict == "inconclusive":
+            said.append(f"Nothing can be concluded: {one_line(verdict.why)}.")
         if verdict.missing:
             said.append(f"Of its runs {verdict.missing} {'is' if verdict.missing == 1 else 'are'} still missing.")
         if verdict.deviations:
             said.append(f"Unlike the paper: {'; '.join(verdict.deviations)}.")
+        if verdict.learnt:
+            shares = (f"{each.arm} {each.left:.2f}" for each in verdict.learnt if each.left is not None)
+            said.append(f"Of the pixels' variance is left, after training: {', '.join(shares)}.")
+        shaky = [step for step in verdict.orders if step.holds and not step.stable]
+        if shaky:
+            steps = "; ".join(f"{step.first} > {step.second}" for step in shaky)
+            said.append(f"Not shown any more when one of the seeds is left out: {steps}.")
+        if verdict.claim.changed:
+            said.append(f"Changed after its result had been seen: {sentence(verdict.claim.changed)}")
         differs = [number.why for number in verdict.numbers if not number.agrees and verdict.claim.kind == "trained"]
         if differs:  # of what needs no training, the table says all
             said.append(f"What differs: {'; '.join(differs)}.")
@@ -75,15 +92,14 @@ class Card:
         return said
 
     def __repr__(self) -> str:
-        parts = [f"{self.verdict.verdict.upper()} · {self.heading}", self.statement]
+        parts = [f"{self.badge.upper()} · {self.heading}", self.statement]
         parts += [table.text() for table in tables_of(self.verdict)]
         return "\n\n".join([*parts, "\n".join(self.remarks), f"claim {self.verdict.claim.id}"])
 
     def _repr_html_(self) -> str:
-        word = self.verdict.verdict
-        badge = f'<strong class="verdict verdict-{word.replace(" ", "-")}">{word}</strong>'
+        word = self.verdict.verdict.replace(" ", "-")
         parts = [
-            f"<p>{badge} {escape(self.heading)}</p>",
+            f'<p><strong class="verdict verdict-{word}">{self.badge}</strong> {escape(self.heading)}</p>',
             f"<p>{escape(self.statement)}</p>",
             *(table.html() for table in tables_of(self.verdict)),
         ]
@@ -91,9 +107,16 @@ class Card:
         return "\n".join(['<div class="claim-card">', *parts, "</div>"])
 
     def _repr_markdown_(self) -> str:
-        parts = [f"**{self.verdict.verdict}** · {self.heading}", self.statement]
+        parts = [f"**{self.badge}** · {self.heading}", self.statement]
         parts += [table.markdown() for table in tables_of(self.verdict)]
         return "\n\n".join([*parts, f"{' '.join(self.remarks)} `{self.verdict.claim.id}`"])
+
+
+def badge_of(verdict: Verdict) -> str:
+    """Such as "match · order · small": readers must never take one kind of evidence, or one scale, for another."""
+    if verdict.verdict in ("not run", "out of reach"):
+        return verdict.verdict
+    return f"{verdict.verdict} · {verdict.kind} · {verdict.scale}"
 
 
 def one_line(text: str) -> str:

@@ -36,16 +36,21 @@ OTHER_FRAMEWORKS = (
 ALLOWED = {
     "paper": PAPERS, "kind": ("exact", "trained", "theory", "out-of-reach"), "chapter": CHAPTERS,
     "scale": ("exact", "small", "full"), "importance": (1, 2, 3, 4, 5), "match": ("value", "direction", "structure"),
+    "evidence": ("number", "order", "construction"), "threshold": ("paper", "ours"),
 }  # fmt: skip
 TYPES = {
     "importance": int,
     "of": int,
     "tolerance": float,
+    "margin": float,
+    "unlearnt": bool,
+    "somewhere": bool,
     "settings": dict,
     "expects": dict,
     "runs": dict,
 }  # of fields; others: text
-LISTS = {"numbers": dict, "order": str, "holds": str, "data": str, "frameworks": str}  # of what
+LISTS = {"numbers": dict, "order": str, "holds": str, "applied": str, "data": str, "frameworks": str}  # of what
+EVIDENCE = {"value": "number", "direction": "order", "structure": "construction"}  # unless a claim says otherwise
 METRIC = re.compile(r"[\w.-]+(/[\w.-]+)*")
 
 
@@ -75,12 +80,22 @@ class Expectation:
     order : chains "a > b > c" of metrics; a part that reads as a number is a constant. With "value", numbers that
         differ while the order holds are a verdict "direction".
     holds : what a run answers with yes or no.
+    applied : chains as in `order` without which the treatment was not applied, so that nothing can be concluded.
+    threshold : "ours" where a constant of `order` is not the paper's: it may show, and concludes nothing.
+    margin : a difference of `order` that would be too small to speak of, stated before the runs.
+    unlearnt : the claim is about not learning, so that its arms need not have learnt.
+    somewhere : the statement does not say in which settings it is to hold.
     """
 
     match: str
     tolerance: float | None = None
     order: tuple[str, ...] = ()
     holds: tuple[str, ...] = ()
+    applied: tuple[str, ...] = ()
+    threshold: str = "paper"
+    margin: float | None = None
+    unlearnt: bool = False
+    somewhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +107,8 @@ class Claim:
     title, statement : a few words; one sentence of ours that says what is claimed.
     kind : "exact", printed numbers that need no training; "trained"; "theory", a construction, or a measurement of
         data without a printed number; "out-of-reach", for the `reason` given.
+    evidence : "number", a printed number that somebody measured; "order", a direction; or "construction", a theorem,
+        an identity, a formula or an algorithm, and whatever we have typed in ourselves.
     expects, numbers : what would count as a match; what the paper prints, nothing being read off a figure.
     chapter, scale : where it is shown; "exact" where nothing is trained, "small" where a CPU carries a small version
         of the training, "full" where it takes a GPU.
@@ -99,6 +116,7 @@ class Claim:
     data, frameworks : names of the library, or of `OTHER_DATA` and `OTHER_FRAMEWORKS`.
     settings : what a run copies, not to be changed; a list is the paper's grid. Deviations are recorded with the run.
     runs : scale → what is run for it, as `plans.planned` reads it: arms of settings.yml and what is changed of them.
+    changed : in what a measure was changed after its result had been seen.
     notes : doubts about damaged text, contradictions within the paper, its errata.
     finding : what was learnt where the claim did not match: shown only as long as it does not.
     """
@@ -113,12 +131,14 @@ class Claim:
     chapter: str
     scale: str
     importance: int
+    evidence: str = ""
     numbers: tuple[Number, ...] = ()
     data: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
     settings: dict = field(default_factory=dict, hash=False)
     runs: dict = field(default_factory=dict, hash=False)
     reason: str | None = None
+    changed: str | None = None
     notes: str | None = None
     finding: str | None = None
 
@@ -153,58 +173,68 @@ def claims_named(names: Iterable[str]) -> list[Claim]:
     for name in sorted(names - claims.keys()):
         near = [claim.id for claim in load_claims() if name in claim.id][:5]
         known = near or [claim.id for claim in load_claims()][:3]
-        raise ValueError(f"claim: got {name!r}; expected ids such as {', '.join(known)}.")
+        raise ValueError(f"claim: got {name!r}; expected an id such as {', '.join(known)}.")
     return [claim for claim in claims.values() if claim.id in names]
+
+
+def constant(name: str) -> float | None:
+    """The number that a part of an order is; None for a metric."""
+    try:
+        return float(name)
+    except ValueError:
+        return None
 
 
 def _claim(name: str, entry: dict) -> Claim:
     entry = _checked(name, "", entry, Claim)
     expects = Expectation(**_checked(name, "expects.", entry["expects"], Expectation))
-    for chain in expects.order:
-        parts = chain.split(" > ")
-        _require(len(parts) > 1 and all(map(METRIC.fullmatch, parts)), name, "expects.order", chain, 'are "a > b > c"')
+    entry.setdefault("evidence", EVIDENCE[expects.match])
+    for key, chain in [("order", chain) for chain in expects.order] + [("applied", chain) for chain in expects.applied]:
+        metrics = chain.split(" > ")
+        _require(len(metrics) > 1 and all(map(METRIC.fullmatch, metrics)), name, f"expects.{key}", chain, '"a > b > c"')
     numbers = [_number(name, f"numbers[{i}].", item, expects) for i, item in enumerate(entry.get("numbers", ()))]
     claim = Claim(**(entry | {"expects": expects, "numbers": tuple(numbers)}))
     good = re.fullmatch(rf"{claim.paper}/[a-z0-9.-]+", name)
-    _require(bool(good), name, "id", name, f"are {claim.paper}/ and a place in small letters")
+    _require(bool(good), name, "id", name, f"{claim.paper}/ and a place in small letters")
     whats = [number.what for number in numbers]
-    _require(len(set(whats)) == len(whats), name, "numbers", whats, "are numbers of which each has its own what")
-    for why, part, given in (
+    _require(len(set(whats)) == len(whats), name, "numbers", whats, "numbers of which each has its own what")
+    for why, key, given in (
         ("exact", "numbers", numbers), ("value", "numbers", numbers), ("direction", "expects.order", expects.order),
         ("structure", "expects.holds", expects.holds), ("out-of-reach", "reason", claim.reason),
     ):  # fmt: skip
-        _require(bool(given) or why not in (claim.kind, expects.match), name, part, given, f"is what {why} needs")
-    _require(not claim.reason or claim.kind == "out-of-reach", name, "reason", claim.reason, "is none within reach")
+        _require(bool(given) or why not in (claim.kind, expects.match), name, key, given, f"what {why} needs")
+    _require(not claim.reason or claim.kind == "out-of-reach", name, "reason", claim.reason, "none within reach")
     return claim
 
 
 def _number(name: str, prefix: str, entry: dict, expects: Expectation) -> Number:
     entry = _checked(name, prefix, entry, Number)
     good = re.fullmatch(r"-?\d+(\.(\d+))?", entry["value"])
-    _require(bool(good), name, f"{prefix}value", entry["value"], 'are numbers as printed, such as "0.50"')
-    _require(bool(METRIC.fullmatch(entry["what"])), name, f"{prefix}what", entry["what"], 'are metrics such as "a/b"')
+    _require(bool(good), name, f"{prefix}value", entry["value"], 'a number as printed, such as "0.50"')
+    _require(bool(METRIC.fullmatch(entry["what"])), name, f"{prefix}what", entry["what"], 'a metric such as "a/b"')
     tolerance = expects.tolerance if expects.tolerance is not None else 0.5 * 10.0 ** -len(good[2] or "")
     return Number(**({"tolerance": tolerance} | entry))
 
 
 def _checked(name: str, prefix: str, entry: dict, shape: type) -> dict:
     """`entry` with the fields of the dataclass `shape`: each known, of its type, not empty, and of the allowed ones."""
-    known = {part.name: part.default is part.default_factory is MISSING for part in fields(shape)}
-    for part, required in known.items():
-        _require(part in entry or not required, name, prefix + part, None, "is anything but a missing field")
-    for part, value in entry.items():
-        _require(part in known, name, f"{prefix}{part}", value, f"are the fields {', '.join(known)}")
-        wanted = list if part in LISTS else TYPES.get(part, str)
-        fine = type(value) is wanted and (0 < value < math.inf if wanted in (int, float) else bool(value))
-        _require(fine, name, prefix + part, value, f"is a {wanted.__name__}, not empty and above 0")
-        for item in value if wanted is list else ():
-            _require(type(item) is LISTS[part] and bool(item), name, prefix + part, item, f"is {LISTS[part].__name__}")
-        for item in value if wanted is list else [value]:
-            fine = part not in ALLOWED or item in ALLOWED[part]
-            _require(fine, name, prefix + part, item, f"are {', '.join(map(str, ALLOWED.get(part, ())))}")
-    return {part: tuple(value) if part in LISTS else value for part, value in entry.items()}
+    known = {each.name: each.default is each.default_factory is MISSING for each in fields(shape)}
+    for key, required in known.items():
+        _require(key in entry or not required, name, prefix + key, None, "something, as it is needed")
+    for key, value in entry.items():
+        _require(key in known, name, f"{prefix}{key}", value, f"one of the fields {', '.join(known)}")
+        expected = list if key in LISTS else TYPES.get(key, str)
+        fine = type(value) is expected and (0 < value < math.inf if expected in (int, float) else bool(value))
+        _require(fine, name, prefix + key, value, f"{expected.__name__}, not empty and above 0")
+        for item in value if expected is list else ():
+            fine = type(item) is LISTS[key] and bool(item)
+            _require(fine, name, prefix + key, item, f"a list of {LISTS[key].__name__}")
+        for item in value if expected is list else [value]:
+            fine = key not in ALLOWED or item in ALLOWED[key]
+            _require(fine, name, prefix + key, item, f"one of {', '.join(map(str, ALLOWED.get(key, ())))}")
+    return {key: tuple(value) if key in LISTS else value for key, value in entry.items()}
 
 
-def _require(fine: bool, claim: str, part: str, got, allowed: str) -> None:
+def _require(fine: bool, claim: str, key: str, got, expected: str) -> None:
     if not fine:
-        raise ValueError(f"claim {claim}, {part}: got {got!r}; allowed {allowed}.")
+        raise ValueError(f"claim {claim}, {key}: got {got!r}; expected {expected}.")

@@ -1,58 +1,30 @@
-"""Verdicts: how each claim fares against the results. They are computed whenever they are asked for, and not kept."""
+"""Verdicts: how each claim fares against the results. They are computed whenever they are asked for, and not kept.
+
+Each kind of evidence has its own rule, and doubts that no rule may overlook: a control that does the same, a training
+that has not learnt, a treatment that was not applied, a threshold of our own.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from decimal import Decimal
-from itertools import pairwise
-from statistics import fmean
+from dataclasses import dataclass, replace
 
-from course_replication.claims import Claim, Number
-from course_replication.inference import p_larger, prediction_interval
+from course_replication.claims import Claim, Number, constant
+from course_replication.comparisons import (
+    FEWEST,
+    LEARNT,
+    Compared,
+    Learnt,
+    Ordered,
+    Samples,
+    compared,
+    learnt_by,
+    renamed,
+    steps_of,
+)
 from course_replication.plans import Plans, deviations_of, parts_of, planned, runs_of
 
-VERDICTS = ("match", "direction", "fail", "not run", "out of reach")
-FEWEST = 5  # seeds for a match
-CONTROL = "control/"  # a run calls a metric of an untrained encoder "control/untrained/mig/…"
-Samples = Mapping[str, Mapping[int, float]]  # metric → seed → value
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A printed number beside ours.
-
-    printed, unit : as in the paper. ours : our mean; values : by seed.
-    low, high : where the printed number has to lie: the prediction interval, or ours ± the tolerance.
-    control : the mean of the control that comes nearest to ours, None where nothing is trained.
-    agrees : whether it counts towards a match; `why` not.
-    """
-
-    what: str
-    printed: str
-    unit: str | None
-    ours: float
-    values: tuple[float, ...]
-    low: float
-    high: float
-    control: float | None
-    agrees: bool
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class Ordered:
-    """A step "a > b" of an order.
-
-    means : ours of both; values : by seed, one of a constant; controls : for each, as in `Compared`.
-    p : where the step is a test of seeds.
-    """
-
-    first: str
-    second: str
-    means: tuple[float, float]
-    holds: bool
-    p: float | None = None
-    values: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
-    controls: tuple[float | None, float | None] = (None, None)
+VERDICTS = ("match", "direction", "fail", "inconclusive", "not run", "out of reach")
+KINDS = ("number", "order", "construction")  # of evidence
+SETTINGS = 3  # in which a construction has to be seen
 
 
 @dataclass(frozen=True)
@@ -60,9 +32,10 @@ class Verdict:
     """How a claim fares at one scale.
 
     verdict : one of `VERDICTS`; `why`, in words, what kept it from a match.
+    scale : of `SCALES`: "exact" where nothing of it is trained.
     n, seeds, missing : seeds that each number rests on (the fewest), all seeds seen, and runs that are not done.
-    numbers, orders, holds : what was compared, whatever the verdict. deviations : from the paper's settings.
-    trained : whether any of it is a training at that scale.
+    settings : in how many settings a construction was seen; 0 for other kinds of evidence.
+    numbers, orders, holds, learnt : what was compared, whatever the verdict. deviations : from the paper's settings.
     """
 
     claim: Claim
@@ -72,41 +45,54 @@ class Verdict:
     n: int = 0
     seeds: tuple[int, ...] = ()
     missing: int = 0
+    settings: int = 0
     numbers: tuple[Compared, ...] = ()
     orders: tuple[Ordered, ...] = ()
     holds: tuple[tuple[str, bool], ...] = ()
+    learnt: tuple[Learnt, ...] = ()
     deviations: tuple[str, ...] = ()
-    trained: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Of the evidence, one of `KINDS`."""
+        return self.claim.evidence
 
 
 def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", plans: Plans | None = None) -> Verdict:
     """The verdict on a claim from the results (by run) of its runs at that scale, and of no other runs.
 
     What needs no training is compared to the printed precision or the claim's tolerance; trained runs by the 95 %
-    prediction interval and one-sided 95 % tests.
+    prediction interval and one-sided 95 % tests, which their controls undergo as well.
     """
-    if claim.kind == "out-of-reach":
-        return Verdict(claim, "out of reach", scale, claim.reason)
     runs, parts = runs_of(claim, scale, plans), parts_of(claim, scale, plans)
+    trained = claim.kind == "trained"
+    sized = scale if trained else "exact"
+    if claim.kind == "out-of-reach":
+        return Verdict(claim, "out of reach", sized, claim.reason)
     missing = sum(run.id not in results for run in runs)
     deviations = tuple(dict.fromkeys(note for part in parts for note in deviations_of(claim, part)))
     samples = gathered(claim, results, scale, plans)
-    lacking = _lacking(claim, samples) if runs else "it"
-    parts_elsewhere = planned(claim) if plans is None else claim.id in plans
-    sized = any(part.scale != "exact" for part in parts)
+    lacking = next((name for name in _metrics(claim) if not samples.get(name)), "") if runs else "it"
     if lacking:
         why = f"{missing} of {len(runs)} runs are missing" if missing else f"nothing measures {lacking} yet"
-        why = why if runs or not parts_elsewhere else f"no runs are planned at scale {scale}"
-        return Verdict(claim, "not run", scale, why, missing=missing, deviations=deviations, trained=sized)
-    trained = claim.kind == "trained"
-    numbers = tuple(_compared(number, samples, trained) for number in _asked(claim))
-    orders = tuple(step for chain in claim.expects.order for step in _steps(chain, samples, trained))
-    holds = tuple((name, all(samples[name].values())) for name in claim.expects.holds)
-    verdict, why = _judged(claim, numbers, orders, holds)
+        elsewhere = planned(claim) if plans is None else claim.id in plans
+        why = why if runs or not elsewhere else f"no runs are planned at scale {scale}"
+        return Verdict(claim, "not run", sized, why, missing=missing, deviations=deviations)
     used = [samples[name] for name in _metrics(claim)]
-    seeds = tuple(sorted({seed for sample in used for seed in sample}))
-    n = min(map(len, used))
-    return Verdict(claim, verdict, scale, why, n, seeds, missing, numbers, orders, holds, deviations, sized)
+    n, seeds = min(map(len, used)), tuple(sorted({seed for sample in used for seed in sample}))
+    numbers = tuple(compared(number, samples, trained) for number in _asked(claim))
+    orders = tuple(
+        step for chain in claim.expects.order for step in steps_of(chain, samples, trained, claim.expects.margin)
+    )
+    holds = tuple((name, all(samples[name].values())) for name in claim.expects.holds)
+    found = Verdict(
+        claim, "", sized, "", n, seeds, missing, _settings(claim, samples), numbers, orders, holds,
+        learnt_by(parts, results) if trained else (), deviations,
+    )  # fmt: skip
+    verdict, why = {"number": _by_numbers, "order": _by_order, "construction": _by_construction}[claim.evidence](found)
+    doubts = _doubts(found, samples)
+    verdict = "inconclusive" if doubts else verdict
+    return replace(found, verdict=verdict, why="; ".join([*doubts, *filter(None, [why])]))
 
 
 def best_verdict(claim: Claim, results: Mapping[str, dict], plans: Plans | None = None) -> Verdict:
@@ -123,16 +109,84 @@ def gathered(claim: Claim, results: Mapping[str, dict], scale: str, plans: Plans
     for part in parts_of(claim, scale, plans):
         for run in part.runs():
             for name, value in results[run.id]["metrics"].items() if run.id in results else ():
-                samples.setdefault(_renamed(part.name, name), {})[run.seed] = value
+                samples.setdefault(renamed(part.name, name), {})[run.seed] = value
     return samples
 
 
-def _renamed(template: str, name: str) -> str:
-    """A control's name stays in front: "control/untrained/mig" → "control/untrained/dsprites/mig"."""
-    if not name.startswith(CONTROL):
-        return template.format(name)
-    _, control, rest = name.split("/", 2)
-    return f"{CONTROL}{control}/{template.format(rest)}"
+def _by_numbers(found: Verdict) -> tuple[str, str]:
+    """Every number agrees and every step holds. Where numbers are off and the order holds, that is the direction."""
+    order, broken = _by_order(found) if found.orders or found.holds else ("match", "")
+    off = [number for number in found.numbers if not number.agrees]
+    why = "; ".join(filter(None, [broken, *(number.why for number in off)]))
+    if not off:
+        return order, why
+    if order != "match":
+        return "fail" if order == "fail" or not all(number.open for number in off) else "inconclusive", why
+    if all(number.open for number in off):
+        return "inconclusive", why
+    return "direction" if found.orders or all(number.near or number.open for number in off) else "fail", why
+
+
+def _by_order(found: Verdict) -> tuple[str, str]:
+    """Every step is shown, over five seeds where it is tested, or of one the reverse is, or that it is too small."""
+    broken = [_in_words(step) for step in found.orders if not step.holds]
+    broken += [f"{name} does not hold" for name, answer in found.holds if not answer]
+    why = "; ".join(broken)
+    if found.n < FEWEST and any(step.p is not None for step in found.orders):
+        return "inconclusive", "; ".join(filter(None, [f"{found.n} of the {FEWEST} seeds that an order needs", why]))
+    if not broken:
+        return "match", ""
+    against = [step for step in found.orders if step.reversed or step.below]
+    return "fail" if against or not all(answer for _, answer in found.holds) else "inconclusive", why
+
+
+def _by_construction(found: Verdict) -> tuple[str, str]:
+    """It holds in every setting that was measured, and these are three or more."""
+    answers = [*found.numbers, *found.orders, *(answer for _, answer in found.holds)]
+    broken = [number.why for number in found.numbers if not number.agrees]
+    broken += [_in_words(step) for step in found.orders if not step.holds]
+    broken += [f"{name} does not hold" for name, answer in found.holds if not answer]
+    why = "; ".join(broken)
+    if broken:
+        return "inconclusive" if found.claim.expects.somewhere and len(broken) < len(answers) else "fail", why
+    if found.settings < SETTINGS:
+        return "inconclusive", f"seen in {found.settings or 'no'} of the {SETTINGS} settings that a construction needs"
+    return "match", ""
+
+
+def _doubts(found: Verdict, samples: Samples) -> list[str]:
+    """Why nothing can be concluded, whatever the rule says."""
+    expects, said = found.claim.expects, []
+    for step in (step for chain in expects.applied for step in steps_of(chain, samples, trained=False)):
+        said += [] if step.means[0] > step.means[1] else [f"the treatment was not applied: {_in_words(step)}"]
+    constants = [name for step in found.orders for name in _names(step) if constant(name) is not None]
+    if expects.threshold == "ours" and constants:
+        said.append("the threshold is ours and not the paper's")
+    if found.claim.kind != "trained" or found.claim.evidence == "construction":
+        return said
+    passing = {}
+    for step in found.orders:
+        for control in step.passing:
+            passing.setdefault(control, []).append(" > ".join(_names(step) if step.holds else _names(step)[::-1]))
+    said += [f"the same is shown of {control} encoders: {', '.join(steps)}" for control, steps in passing.items()]
+    if not expects.unlearnt:
+        said += [_unlearnt(arm) for arm in found.learnt if not arm.holds]
+    return said
+
+
+def _unlearnt(arm: Learnt) -> str:
+    if arm.left is None:
+        return f"what {arm.arm} leaves of the pixels' variance is not stored"
+    return f"{arm.arm} leaves {arm.left:.2f} of the pixels' variance, more than {LEARNT}: it has not learnt"
+
+
+def _names(step: Ordered) -> tuple[str, str]:
+    return step.first, step.second
+
+
+def _in_words(step: Ordered) -> str:
+    p = "" if step.p is None else f", p = {step.p:.2g}"
+    return f"{step.first} > {step.second} does not hold ({step.means[0]:.4g}, {step.means[1]:.4g}{p})"
 
 
 def _asked(claim: Claim) -> tuple[Number, ...]:
@@ -142,83 +196,15 @@ def _asked(claim: Claim) -> tuple[Number, ...]:
 
 def _metrics(claim: Claim) -> list[str]:
     """All metrics that the claim speaks of."""
-    chains = [part for chain in claim.expects.order for part in chain.split(" > ") if _constant(part) is None]
-    return [*(number.what for number in _asked(claim)), *chains, *claim.expects.holds]
+    chains = [*claim.expects.order, *claim.expects.applied]
+    named = [name for chain in chains for name in chain.split(" > ") if constant(name) is None]
+    return [*(number.what for number in _asked(claim)), *named, *claim.expects.holds]
 
 
-def _lacking(claim: Claim, samples: Samples) -> str:
-    """The first metric without enough seeds: one; of trainings two, or five where nothing but numbers counts."""
-    fewest = 1 if claim.kind != "trained" else FEWEST if _asked(claim) and not claim.expects.order else 2
-    return next((name for name in _metrics(claim) if len(samples.get(name, ())) < fewest), "")
-
-
-def _constant(part: str) -> float | None:
-    try:
-        return float(part)
-    except ValueError:
-        return None
-
-
-def _compared(number: Number, samples: Samples, trained: bool) -> Compared:
-    values = tuple(float(value) for _, value in sorted(samples[number.what].items()))
-    ours = fmean(values)
-    if not trained:
-        off = abs(Decimal(repr(ours)) - Decimal(number.value))  # in decimals: .55 is half a digit from .5, not more
-        agrees = off <= Decimal(repr(number.tolerance))
-        low, high = ours - number.tolerance, ours + number.tolerance
-        why = "" if agrees else f"{number.what} is {ours:.6g} in place of {number.value}"
-        return Compared(number.what, number.value, number.unit, ours, values, low, high, None, agrees, why)
-    low, high = prediction_interval(values, number.of or 1)
-    control = _nearest_control(number.what, ours, samples)
-    why = _objection(number, len(values), low, high, ours, control)
-    return Compared(number.what, number.value, number.unit, ours, values, low, high, control, not why, why)
-
-
-def _objection(number: Number, n: int, low: float, high: float, ours: float, control: float | None) -> str:
-    """What keeps a number of seeds from counting as a match; nothing if it does."""
-    if not low <= float(number.value) <= high:
-        return f"{number.what} is {number.value} in the paper, outside {low:.4g} to {high:.4g}"
-    if n < FEWEST:
-        return f"{number.what} has {n} of the {FEWEST} seeds that a match needs"
-    if control is None:
-        return f"{number.what} has no control"
-    if not high - low < abs(ours - control):
-        return f"{number.what}: the interval is as wide as the gap to the control, {abs(ours - control):.4g}"
-    return ""
-
-
-def _nearest_control(what: str, ours: float, samples: Samples) -> float | None:
-    means = [
-        fmean(sample.values())
-        for name, sample in samples.items()
-        if name.startswith(CONTROL) and name.split("/", 2)[2] == what
-    ]
-    return min(means, key=lambda mean: abs(mean - ours), default=None)
-
-
-def _steps(chain: str, samples: Samples, trained: bool) -> list[Ordered]:
-    """The steps of "a > b > c": by value, or by a one-sided 95 % test over seeds."""
-    found = []
-    for names in pairwise(chain.split(" > ")):
-        first, second = ([*samples[name].values()] if _constant(name) is None else [_constant(name)] for name in names)
-        means = (fmean(first), fmean(second))
-        p = p_larger(first, second) if trained else None
-        holds = p <= 0.05 if trained else means[0] > means[1]
-        controls = tuple(_nearest_control(name, mean, samples) for name, mean in zip(names, means, strict=True))
-        found.append(Ordered(*names, means, holds, p, (tuple(first), tuple(second)), controls))
-    return found
-
-
-def _judged(claim: Claim, numbers, orders, holds) -> tuple[str, str]:
-    reasons = [number.why for number in numbers if not number.agrees]
-    broken = [
-        f"{step.first} > {step.second} does not hold ({step.means[0]:.4g}, {step.means[1]:.4g}"
-        + (")" if step.p is None else f", p = {step.p:.2g})")
-        for step in orders
-        if not step.holds
-    ]
-    broken += [f"{name} does not hold" for name, answer in holds if not answer]
-    why = "; ".join([*broken, *reasons])
-    if not why:
-        return "match", ""
-    return "direction" if orders and not broken else "fail", why
+def _settings(claim: Claim, samples: Samples) -> int:
+    """In how many settings a construction was seen: as its runs say, or else how much of it is compared."""
+    if claim.evidence != "construction":
+        return 0
+    said = [sample for name, sample in samples.items() if name.rpartition("/")[2] == "settings"]
+    steps = sum(chain.count(" > ") for chain in claim.expects.order)
+    return int(sum(min(sample.values()) for sample in said)) or len(_asked(claim)) + steps

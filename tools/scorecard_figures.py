@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from course_replication import Verdict
-from course_replication.card_tables import is_constant, named, plain
+from course_replication.card_tables import named, plain
+from course_replication.claims import constant
 from course_replication.measurements.constructions import SHAPES
 from course_replication.verdicts import VERDICTS
 
@@ -108,7 +109,7 @@ def _seeds(verdict: Verdict) -> Picture | None:
     rows: dict[str, dict] = {}  # metric → values, control, printed
     for step in verdict.orders:
         for name, values, control in zip((step.first, step.second), step.values, step.controls, strict=True):
-            if not is_constant(name):
+            if constant(name) is None:
                 rows.setdefault(name, {"values": [*values], "control": control, "printed": None})
     for number in verdict.numbers:
         rows.setdefault(number.what, {"values": [*number.values], "control": number.control})
@@ -120,9 +121,9 @@ def _seeds(verdict: Verdict) -> Picture | None:
         first, _, rest = name.partition("/")
         panels.setdefault(first, {"rows": [], "constants": []})["rows"].append([named(rest or first), row])
     for step in verdict.orders:
-        for constant, other in ((step.first, step.second), (step.second, step.first)):
-            if is_constant(constant):
-                panels[other.split("/")[0]]["constants"].append(float(constant))
+        for bound, other in ((step.first, step.second), (step.second, step.first)):
+            if constant(bound) is not None:
+                panels[other.split("/")[0]]["constants"].append(float(bound))
     alt = f"{_panels(panels)}, with a dot for each seed. {' '.join(_said(*item) for item in panels.items())}"
     caption = "Dots: seeds. Bars: their mean. Crosses: the control that comes nearest."
     caption += " Rings: the paper." if verdict.numbers else ""

@@ -175,7 +175,7 @@ def badge(verdict: Verdict) -> str:
 
 
 def is_small(verdict: Verdict) -> bool:
-    return verdict.trained and verdict.scale == "small" and verdict.verdict in TESTED
+    return verdict.scale == "small" and verdict.verdict in TESTED
 
 
 def by_paper(verdicts: Sequence[Verdict]) -> dict[str, Counter]:

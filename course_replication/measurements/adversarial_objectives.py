@@ -45,6 +45,7 @@ def updates(context: Context) -> dict[str, bool | float]:
         "discriminator-steps-as-printed": max(found["discriminator"]) < TOLERANCE,
         "discriminator-never-moves-the-encoder": not any(found["leaks"]),
         "largest-relative-difference": max(found["model"] + found["discriminator"]),
+        "settings": len(found["model"]),
     }
 
 
@@ -76,6 +77,7 @@ def printed_gan(context: Context) -> dict[str, bool | float]:
             abs(found[f"highest/original/{name}"] - found[f"closed-form/{name}"]) < 1e-3 for name in LAWS
         ),
         "printed-objective-is-bounded": found["highest/printed/overlapping"] < 5,
+        "settings": len(same),
     }
 
 
@@ -97,6 +99,7 @@ def printed_penalty(context: Context) -> dict[str, bool | float]:
         "printed-sign-has-a-maximum": not any(ends),
         "the-other-sign-has-one-near-norm-1": max(off) < 1e-4,
         "largest-difference": max(off),
+        "settings": len(ends),
     }
 
 

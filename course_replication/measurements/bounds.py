@@ -36,6 +36,7 @@ def printed_signs(context: Context) -> dict[str, bool | float]:
         "minimising-minus-the-printed-sum-does": all(by_minus_sum),
         "printed-sum-is-the-bound": max(off) < ROUNDING,
         "largest-difference": max(off),
+        "settings": len(off),
     }
 
 
@@ -45,7 +46,7 @@ def two_forms(context: Context) -> dict[str, bool | float]:
         np.abs((-evidence + true_gap) - (-reconstruction + prior_gap)).max()
         for _, evidence, reconstruction, prior_gap, true_gap in _posteriors()
     ]
-    return {"forms-are-equal": max(off) < ROUNDING, "largest-difference": max(off)}
+    return {"forms-are-equal": max(off) < ROUNDING, "largest-difference": max(off), "settings": len(off)}
 
 
 def weighted(context: Context) -> dict[str, bool | float]:
@@ -60,6 +61,7 @@ def weighted(context: Context) -> dict[str, bool | float]:
         "at-most-the-likelihood-from-beta-1": all(value <= ROUNDING for beta, value in above.items() if beta >= 1),
         "the-elbo-at-beta-1": max(off) < ROUNDING,
         "above-the-likelihood-somewhere-below-1": all(value > 0.01 for beta, value in above.items() if beta < 1),
+        "settings": len(off),
     } | {f"highest-above-the-likelihood/beta-{beta:g}": value for beta, value in above.items()}
 
 
@@ -83,6 +85,7 @@ def same_objective(context: Context) -> dict[str, bool | float]:
         "at-gamma-beta-they-differ-by-the-total-correlation": np.abs(other).max() < ROUNDING < max(correlations),
         "largest-difference": max(same),
         "largest-total-correlation": max(correlations),
+        "settings": len(correlations),
     }
 
 
@@ -99,6 +102,7 @@ def index_information(context: Context) -> dict[str, bool | float]:
         "index-and-image-tell-the-same": max(apart) < ROUNDING,
         "at-most-the-logarithm-of-n": min(below) >= -ROUNDING,
         "largest-difference": max(apart),
+        "settings": len(apart),
     }
 
 

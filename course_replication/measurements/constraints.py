@@ -34,6 +34,7 @@ def multiplier(context: Context) -> dict[str, bool | float]:
         "a-limit-above-the-vae's-has-beta-below-1": all(loose),
         "largest-relative-difference": max(apart),
         "largest-difference-of-a-slope": np.abs(np.array(slopes) - 1).max(),
+        "settings": len(apart),
     }
 
 
@@ -62,6 +63,7 @@ def target(context: Context) -> dict[str, bool | float]:
         "kl-at-the-target-once-gamma-exceeds-the-multiplier": max(missed) < 0.01,
         "kl-beyond-the-target-for-a-smaller-gamma": min(over) > 0.01,
         "smallest-excess-for-a-smaller-gamma": min(over),
+        "settings": len(missed),
     } | {f"farthest-for-gamma-1000/target-{goal:g}": value for goal, value in paper.items()}
 
 

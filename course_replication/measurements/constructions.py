@@ -49,6 +49,7 @@ def impossibility(context: Context, num_points: int) -> dict[str, bool]:
         "no-zero-partial-derivative": all(mixing),
         "bijection": all(undone),
         "one-map-for-each-alpha": all(apart),
+        "settings": len(kept),
     }
 
 
@@ -58,6 +59,7 @@ def reflection(context: Context) -> dict[str, bool]:
     return {
         "orthogonal": all(np.allclose(matrix @ matrix.T, np.eye(len(matrix)), atol=1e-13) for matrix in matrices),
         "no-zero-entry": all(np.abs(matrix).min() > 1e-4 for matrix in matrices),
+        "settings": len(matrices),
     }
 
 
@@ -76,6 +78,7 @@ def plane_ratios(context: Context) -> dict[str, bool | float]:
         "linearity-the-same-at-every-angle": _equal(linear, {key: linear[key[0], 0] for key in linear}),
         "axis-alignment-at-most-linearity": all(axis[key] <= linear[key] + 1e-12 for key in found),
         "worst-angle": min(ANGLES, key=lambda angle: sum(axis[shape, angle] for shape in SHAPES)),
+        "settings": len({shape for shape, _ in found}),
     }
 
 

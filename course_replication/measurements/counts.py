@@ -60,20 +60,28 @@ def schedule_ends(context: Context) -> dict:
 def misjudged_triplets(context: Context, num_triplets: int) -> dict:
     """The share in per cent of random triplets of XYSquares that sums of floating-point quotients order wrongly.
 
-    A triplet is in order unless the first point is farther from the anchor than the second. Wrong are those that only
-    the sums take for out of order. The thesis does not say in which precision: "misjudged" is in double precision,
-    "misjudged/single" in single.
+    Positions are divided by f − 1 and then subtracted. A triplet is in order unless the first point is farther from the
+    anchor than the second. Wrong are those that only the sums take for out of order: ties, of which "ties-told-apart"
+    are all that the sums see as unequal. The thesis does not say in which precision: "misjudged" is in double
+    precision, "misjudged/single" in single. "differences-divided" are subtracted first.
     """
     space = XYSquares().space
     anchor, first, second = torch.randint(len(space), (3, num_triplets), generator=context.generator)
     near, far = (factor_distance(space, anchor, other, by="scaled_l1") for other in (first, second))
-    gaps = [(space.factors(anchor) - space.factors(other)).abs() for other in (first, second)]
+    start, *ends = (space.factors(index) for index in (anchor, first, second))
     found = {}
-    for name, dtype in (("misjudged", torch.float64), ("misjudged/single", torch.float32)):
-        # one after the other, for rounding depends on the order
-        sums = [sum((gap.to(dtype) / 7).unbind(1)) for gap in gaps]
-        found[name] = 100 * ((sums[0] > sums[1]) & (near <= far)).sum().item() / num_triplets
+    for kind, dtype in (("", torch.float64), ("/single", torch.float32)):
+        divided = [(start.to(dtype) / 7 - end.to(dtype) / 7).abs() for end in ends]
+        differences = [(start - end).abs().to(dtype) / 7 for end in ends]
+        for name, gaps in (("", divided), ("/differences-divided", differences)):
+            sums = [sum(gap.unbind(1)) for gap in gaps]  # one after the other, for rounding depends on the order
+            found[f"misjudged{kind}{name}"] = _per_cent((sums[0] > sums[1]) & (near <= far))
+            found[f"ties-told-apart{kind}{name}"] = _per_cent((sums[0] != sums[1]) & (near == far))
     return found
+
+
+def _per_cent(which: torch.Tensor) -> float:
+    return 100 * which.sum().item() / len(which)
 
 
 def photographs(context: Context) -> dict:

@@ -31,6 +31,7 @@ def one_distance(context: Context, num_traversals: int) -> dict[str, bool | floa
         "distances": len(values),
         "distance": values.double().mean() / _largest(data),
         "twice-the-square-over-the-image": values.tolist() == [2 * 8 * 8 * 255**2],
+        "settings": len(found),
     }
 
 
@@ -114,8 +115,8 @@ def standardised(context: Context, num_images: int) -> dict[str, bool | float]:
 
     The images are spread evenly over the dataset. "all-pixels" is the deviation of all their pixels together.
     """
-    found, means, deviations = {}, [], []
-    for data in (DSprites(), XYSquares(), XYObject()):
+    found, means, deviations, datasets = {}, [], [], (DSprites(), XYSquares(), XYObject())
+    for data in datasets:
         name = type(data).__name__.lower()
         mean, std = _printed(name, data.shape[0])
         images = data.images(torch.arange(0, len(data), _step(data, num_images)))
@@ -131,6 +132,7 @@ def standardised(context: Context, num_images: int) -> dict[str, bool | float]:
         "mean-of-the-images-deviations-1": max(abs(value - 1) for value in deviations) < OFF,
         "largest-mean": max(map(abs, means)),
         "largest-deviation": max(deviations),
+        "settings": len(datasets),
     }
 
 

@@ -25,17 +25,21 @@ def traversed(context: Context, num_traversals: int) -> dict[str, bool]:
         varies = np.ptp(values, axis=1) > 0
         one.append((varies == (np.arange(len(space.sizes)) == place)).all())
         once.append((np.sort(values[:, :, place]) == np.arange(space.sizes[place])).all())
-    return {"one-factor-varies": all(one), "each-value-once": all(once)}
+    return {"one-factor-varies": all(one), "each-value-once": all(once), "settings": len(one)}
 
 
 def shades(context: Context, num_images: int) -> dict[str, bool]:
-    """Images of XYObject against squares painted from the factors that XYObjectShades gives the same index."""
+    """Images of XYObject against squares painted from the factors that XYObjectShades gives the same index.
+
+    A setting is a size and an intensity of the square that is among the images.
+    """
     data, twin = XYObject(), XYObjectShades()
     index = torch.randint(len(data), (num_images,), generator=context.generator)
     painted = torch.from_numpy(np.stack([_painted(*factors) for factors in twin.space.factors(index).tolist()]))
     return {
         "same-images": torch.equal(data.images(index), painted) and len(data) == len(twin),
         "same-order": torch.equal(data.images(index), twin.images(index)),
+        "settings": len(twin.space.factors(index)[:, 2:4].unique(dim=0)),
     }
 
 

@@ -47,6 +47,7 @@ def cyclic(context: Context) -> dict[str, bool | float]:
         "the-other-way-round-once-distances-go-round": all(
             found[f"rank/circle/around/{size}"] > found[f"rank/line/around/{size}"] for size in (8, 24, 40)
         ),
+        "settings": sum(name.startswith("linearity/circle/") for name in found),
     }
 
 
@@ -76,4 +77,5 @@ def split(context: Context) -> dict[str, bool | float]:
         "as-in-closed-form": max(off) < ROUNDING,
         "no-split-costs-nothing": abs(found["mig/whole/1x24"] - 1) < ROUNDING,
         "modularity-does-not-mind": all(abs(found[f"modularity/whole/{name}"] - 1) < 0.01 for name in split_up),
+        "settings": len(split_up),
     }

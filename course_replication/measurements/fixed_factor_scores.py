@@ -17,7 +17,7 @@ PAIRS = 200  # L of the older score, as printed
 def mixtures(context: Context) -> dict[str, bool | float]:
     """Both scores of codes whose latents are sums of two factors each, in a ring, or random rotations of the factors.
 
-    Of two factors both sums of the ring are the same. "halves" are their sum and difference.
+    Of two factors both sums of the ring are the same. "halves" are their sum and difference; "three" are sums of three.
     """
     found = {}
     for squares in (1, 2, 3):
@@ -26,14 +26,15 @@ def mixtures(context: Context) -> dict[str, bool | float]:
         size = factors.shape[1]
         turn = torch.linalg.qr(torch.randn(size, size, generator=context.generator, dtype=torch.float64))[0]
         eye = torch.eye(size)
-        codes = {"factors": eye, "ring": eye + eye.roll(1, 0), "rotation": turn}
+        ring = eye + eye.roll(1, 0)
+        codes = {"factors": eye, "ring": ring, "rotation": turn, "three": ring + eye.roll(2, 0)}
         for name, weights in codes.items():
             table = Encodings.from_table(factors @ weights.double(), data)
             seed = context.seed
             beta = metrics.beta_vae_score(table, seed=seed, num_samples=2000, num_test=1000, batch_size=PAIRS)
             ours = metrics.factor_vae_score(table, seed=seed, num_samples=VOTES, num_test=VOTES, batch_size=IMAGES)
             found |= {f"beta-vae/{name}/{size}": float(beta), f"factor-vae/{name}/{size}": float(ours)}
-    mixed = [f"ring/{size}" for size in (4, 6)]
+    mixed = [f"{name}/{size}" for name in ("ring", "three") for size in (4, 6)]
     halves = [_halves(context.seed, score) for score in (metrics.beta_vae_score, metrics.factor_vae_score)]
     return found | {
         "a-mixture-scores-100-percent-by-the-old-score": all(found[f"beta-vae/{name}"] > 0.999 for name in mixed),
@@ -42,6 +43,7 @@ def mixtures(context: Context) -> dict[str, bool | float]:
             found[f"{score}/factors/{size}"] > 0.999 for score in ("beta-vae", "factor-vae") for size in (2, 4, 6)
         ),
         "every-mixture-does": min(halves[0], found["beta-vae/ring/2"], found["beta-vae/rotation/6"]) > 0.999,
+        "settings": len(mixed),
         "beta-vae/halves/2": halves[0],
         "factor-vae/halves/2": halves[1],
     }
@@ -74,6 +76,7 @@ def pruning(context: Context) -> dict[str, bool | float]:
         and all(found[f"library/{name}"] == found["library/none"] for name in others),
         "without-pruning-some-do": any(abs(found[f"all/{name}"] - found["all/none"]) > 0.05 for name in others),
         "library-as-by-hand": abs(found["library/none"] - found["pruned/none"]) < 0.06,  # both of 1,000 random votes
+        "settings": len(others),
     }
 
 
@@ -86,7 +89,7 @@ def majority(context: Context) -> dict[str, bool | float]:
             best = max(votes[range(latents), list(chosen)].sum() for chosen in product(range(factors), repeat=latents))
             gaps.append(votes.max(1).sum() - best)
             num_maps += factors**latents
-    return {"no-map-does-better": max(map(abs, gaps)) == 0, "maps-tried": num_maps}
+    return {"no-map-does-better": max(map(abs, gaps)) == 0, "maps-tried": num_maps, "settings": len(gaps)}
 
 
 def error_rate(context: Context) -> dict[str, bool | float]:
@@ -107,7 +110,11 @@ def error_rate(context: Context) -> dict[str, bool | float]:
         )
         for kind in ("accuracy", "error")
     }
-    return found | {"better-codes-score-higher-by-error": rising["error"], "by-accuracy": rising["accuracy"]}
+    return found | {
+        "better-codes-score-higher-by-error": rising["error"],
+        "by-accuracy": rising["accuracy"],
+        "settings": sum(name.startswith("accuracy/") for name in found),
+    }
 
 
 def _halves(seed: int, score) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_replication.runs import Context
 
-GROUPS = ((2, 3), (4, 4), (3, 1), (2, 3, 4))  # cyclic groups, one for each factor; (3, 1) has a trivial one
+GROUPS = ((2, 3), (4, 4), (3, 1), (2, 3, 4), (5, 2))  # cyclic groups, one for each factor; (3, 1) has a trivial one
 TIMES = (0.25, 0.5, 1.0)
 
 
@@ -37,6 +37,9 @@ def definition(context: Context) -> dict[str, bool | float]:
         ),
         "a-constant-is-disentangled-too": all(verdicts["constant"]),
         "so-is-a-code-that-lost-factors": all(verdicts["one-lost"]),
+        "settings": min(
+            sum(1 not in sizes for sizes in GROUPS), sum(sizes[0] > 2 for sizes in GROUPS), len(verdicts["factors"])
+        ),
     } | {f"share-disentangled/{name}": float(np.mean(values)) for name, values in verdicts.items()}
 
 
@@ -72,6 +75,7 @@ def diffusion(context: Context, num_walkers: int) -> dict[str, bool | float]:
         "heat-equation-on-a-sphere-and-a-product": max(off) < 5,
         "largest-difference-on-the-circle": circle[2],
         "largest-difference-in-standard-errors": max(off),
+        "settings": min(len(circle), len(TIMES)),
     }
 
 

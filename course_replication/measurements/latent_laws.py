@@ -19,16 +19,20 @@ def heavy_tails(context: Context) -> dict[str, bool | float]:
 
     A tail of ν + 1 makes it grow like the bound to the power 4 − ν, without an end from ν = 4 down.
     """
-    freedoms, found = (3.0, 3.5, 4.0, 4.5, 6.0), {}
+    freedoms, found = (3.0, 3.5, 4.0, 4.5, 6.0, 2.1, 3.9, 20.0), {}
     for freedom in freedoms:
         inner, outer = (_fourth_moment(freedom, bound) for bound in (1e4, 1e7))
         found[f"growth/nu-{freedom:g}"] = outer / inner
     apart = [np.abs(t(freedom).pdf(GRID) - norm.pdf(GRID)).max() for freedom in (3.5, 10, 100, 1000)]
     closed = 3 * 6.0**2 / ((6 - 2) * (6 - 4))  # of ν = 6
+    below, above = ([nu for nu in freedoms if wanted(nu)] for wanted in ((4.0).__gt__, (4.0).__lt__))
     return found | {
         "no-fourth-moment-at-3.5": found["growth/nu-3.5"] > 10,
+        "no-fourth-moment-below-4": all(found[f"growth/nu-{nu:g}"] > 1.9 for nu in below),  # 10³ to the 4 − ν
         "nor-at-4": found["growth/nu-4"] > 1.3,
-        "one-above-4": found["growth/nu-4.5"] < 1.1 and abs(_fourth_moment(6.0, 1e7) / closed - 1) < 1e-3,
+        "one-above-4": all(found[f"growth/nu-{nu:g}"] < 1.1 for nu in above)
+        and abs(_fourth_moment(6.0, 1e7) / closed - 1) < 1e-3,
+        "settings": min(len(below), len(above)),
         "variance-all-the-same": abs(_moment(2, 3.5, 1e9) / (3.5 / 1.5) - 1) < 1e-3,
         "normal-in-the-limit": bool((np.diff(apart) < 0).all() and apart[-1] < 1e-3),
     }
@@ -49,6 +53,7 @@ def equal_exponents(context: Context) -> dict[str, bool | float]:
         "factorises-if-they-differ": max(found["different"]) < 1e-9,
         "dependent-if-they-differ": min(found["different"]) > 1e-6,
         "subspaces-of-one-latent-factorise": max(found["singles"]) < 1e-9,
+        "settings": min(len(EQUAL), len(DIFFERENT)),
         "information/2.1-and-2.2": found["different"][0],
         "information/2.1-and-1.9": found["different"][2],
         "information/1-and-3": found["different"][3],

@@ -35,6 +35,7 @@ def total_mass(context: Context) -> dict[str, bool | float]:
     return {
         "integrates-to-1": max(abs(mass - 1) for mass in masses) < 1e-4,
         "largest-difference": max(abs(mass - 1) for mass in masses),
+        "settings": len(masses),
     }
 
 
@@ -49,7 +50,7 @@ def contours(context: Context) -> dict[str, bool]:
             first, second, third = z.abs().T
             written = (first**outer + (second**inner + third**inner) ** (outer / inner)) ** (1 / outer)
             same.append(torch.allclose(law.norm(z), written, rtol=CLOSE))
-    return {"contours-by-exponents": all(crossings) and all(same)}
+    return {"contours-by-exponents": all(crossings) and all(same), "settings": len(crossings)}
 
 
 def exponential_power(context: Context) -> dict[str, bool | float]:
@@ -68,6 +69,7 @@ def exponential_power(context: Context) -> dict[str, bool | float]:
         "laplace-at-p-1": np.allclose(peaked, laplace.logpdf(points[:, 0]), atol=CLOSE),
         "kurtosis-falls-with-p": bool((np.diff(kurtosis) < 0).all() and kurtosis[1] > 3 > kurtosis[3]),
         "kurtosis-as-in-closed-form": np.allclose(kurtosis, closed, rtol=1e-4),
+        "settings": len(kurtosis),
     } | {f"kurtosis/kappa-{kappa:g}": value for kappa, value in zip(kappas, kurtosis, strict=True)}
 
 
@@ -75,7 +77,7 @@ def square(context: Context) -> dict[str, bool | float]:
     """The mean log-density of places spread evenly over a square of variance 1, turned by 0° to 45° (Figure 3).
 
     Two independent latents, heavy-tailed (p = 1) and light-tailed (p = 4), each scaled to variance 1. In closed form
-    only the mean of |z_1|^p + |z_2|^p changes.
+    only the mean of |z_1|^p + |z_2|^p changes. Other exponents are tried at 0° and 45°, some of them nearly normal.
     """
     side = torch.linspace(-1, 1, 801, dtype=torch.float64)[1::2] * math.sqrt(3)  # middles of 400 cells
     places, found, off = torch.cartesian_prod(side, side), {}, []
@@ -87,7 +89,15 @@ def square(context: Context) -> dict[str, bool | float]:
             found[f"log-density/{name}/{degrees}-degrees"] = law.log_density(places @ _turn(degrees)).mean().item()
         fall = found[f"log-density/{name}/45-degrees"] - found[f"log-density/{name}/0-degrees"]
         off.append(abs(fall - (straight - diagonal) / scale))
-    return found | {"as-in-closed-form": max(off) < 1e-4}
+    gains = {p: _gain_of_the_diagonal(p, places) for p in (0.5, 1.0, 1.5, 1.9, 2.0, 2.1, 3.0, 4.0, 10.0)}
+    heavy, light = ([gain for p, gain in gains.items() if wanted(p)] for wanted in ((2.0).__gt__, (2.0).__lt__))
+    return found | {
+        "as-in-closed-form": max(off) < 1e-4,
+        "heavy-tails-favour-the-diagonals": min(heavy) > 1e-4,
+        "light-tails-favour-the-axes": max(light) < -1e-4,
+        "the-normal-law-favours-neither": abs(gains[2.0]) < CLOSE,
+        "settings": min(len(heavy), len(light)),
+    }
 
 
 def factorises(context: Context) -> dict[str, bool]:
@@ -103,22 +113,31 @@ def factorises(context: Context) -> dict[str, bool]:
     return {
         "generalised-normal-factorises": all(value < CLOSE for (p, outer), value in crossed.items() if p == outer),
         "another-radial-law-does-not": all(value > 0.01 for (p, outer), value in crossed.items() if p != outer),
+        "settings": sum(p == outer for p, outer in crossed),
     }
 
 
 def subspaces(context: Context, num_points: int) -> dict[str, bool | float]:
-    """Independence across subspaces and dependence within, by densities; the radius of a sample at exponent 2."""
-    law = LpNested((2, 3), 2.1, [1.3, 3.0])
-    across = _crossed(law, [0, 1], [2, 3, 4], context.generator)
-    within = min(_crossed(law, [0], [1], context.generator), _crossed(law, [2], [3], context.generator))
-    radius = LpNested((2, 3), 2.0, 2.0).sample(num_points, context.seed).norm(dim=1)
-    p_value = kstest(radius.numpy(), chi(5).cdf).pvalue
-    v = np.linspace(0.01, 6, 600)
-    radial = 2 * v**4 / (gamma(2.5) * 2**2.5) * np.exp(-(v**2) / 2)  # ψ for n = 5, p_0 = s = 2
+    """Independence across subspaces and dependence within, by densities; the radius of a sample at exponent 2.
+
+    Of subspaces of 2 and 3 latents, of 2 and 2 with heavy tails, and of one beside three. "p-value" is the first.
+    """
+    across, within, p_values, radial = [], [], [], []
+    for layout, outer, inner in (((2, 3), 2.1, [1.3, 3.0]), ((2, 2), 0.9, [3.0, 1.2]), ((1, 3), 4.0, [2.0, 1.5])):
+        law, second, n = LpNested(layout, outer, inner), layout[0], sum(layout)
+        across.append(_crossed(law, [*range(second)], [*range(second, n)], context.generator))
+        pairs = [(low, low + 1) for low, size in ((0, second), (second, layout[1])) if size > 1]
+        within += [_crossed(law, [one], [other], context.generator) for one, other in pairs]
+        radius = LpNested(layout, 2.0, 2.0).sample(num_points, context.seed).norm(dim=1)
+        p_values.append(kstest(radius.numpy(), chi(n).cdf).pvalue)
+        v = np.linspace(0.01, 6, 600)
+        psi = 2 * v ** (n - 1) / (gamma(n / 2) * 2 ** (n / 2)) * np.exp(-(v**2) / 2)  # p_0 = s = 2
+        radial.append(np.allclose(psi, chi(n).pdf(v), atol=CLOSE))
     return {
-        "subspaces-independent": across < CLOSE < 0.01 < within,
-        "chi-at-exponent-2": p_value > 1e-3 and np.allclose(radial, chi(5).pdf(v), atol=CLOSE),
-        "p-value": p_value,
+        "subspaces-independent": max(across) < CLOSE < 0.01 < min(within),
+        "chi-at-exponent-2": min(p_values) > 1e-3 and all(radial),
+        "p-value": p_values[0],
+        "settings": len(across),
     }
 
 
@@ -135,6 +154,7 @@ def divergence(context: Context, num_points: int) -> dict[str, bool | float]:
     return {
         "unbiased-against-the-closed-form-at-exponent-2": max(map(abs, off)) < DEVIATIONS,
         "largest-difference-in-standard-errors": max(map(abs, off)),
+        "settings": len(off),
     }
 
 
@@ -150,29 +170,45 @@ def sampler(context: Context, num_points: int) -> dict[str, bool | float]:
             drawn = moment(sample)
             off.append((drawn.mean() - density @ moment(points)).item() / (drawn.std().item() / num_points**0.5))
         off.append((sample.mean(0) / (sample.std(0) / num_points**0.5)).abs().max().item())
-    normal = LpNested((2, 2), 2.0, 2.0).sample(num_points, context.seed)
-    p_values = [kstest(column, norm.cdf).pvalue for column in normal.T.numpy()]
-    correlation = torch.corrcoef(normal.square().T) - torch.eye(4)
+    layouts, p_values, correlations = ((2, 2), (1, 3), (4,)), [], []
+    for layout in layouts:
+        normal = LpNested(layout, 2.0, 2.0).sample(num_points, context.seed)
+        p_values += [kstest(column, norm.cdf).pvalue for column in normal.T.numpy()]
+        correlations.append((torch.corrcoef(normal.square().T) - torch.eye(4)).abs().max().item())
     return {
         "moments-as-by-integration": max(map(abs, off)) < DEVIATIONS,
-        "normal-at-exponent-2": min(p_values) > 1e-3 and correlation.abs().max().item() < DEVIATIONS / num_points**0.5,
+        "normal-at-exponent-2": min(p_values) > 1e-3 and max(correlations) < DEVIATIONS / num_points**0.5,
         "largest-difference-in-standard-errors": max(map(abs, off)),
         "smallest-p-value": min(p_values),
+        "settings": min(len(LAWS), len(layouts)),
     }
 
 
 def rotations(context: Context) -> dict[str, bool | float]:
-    """Log-densities of points before and after a rotation across two subspaces by 45°: the prior's and the normal's."""
+    """Log-densities of points before and after a rotation across two subspaces: the prior's and the normal's.
+
+    By 45° first, then by other angles and for other exponents. "another-map" is no rotation: each subspace's latents
+    are carried to the normal law, turned there by 45° across subspaces, and carried back. Density times volume is kept.
+    """
     z = torch.randn(1000, 4, generator=context.generator, dtype=torch.float64)
-    turn = torch.eye(4, dtype=torch.float64)
-    turn[1:3, 1:3] = _turn(45)
-    moved = {}
-    for name, law in {"nested": LpNested((2, 2)), "normal": LpNested((2, 2), 2.0, 2.0)}.items():
-        moved[name] = (law.log_density(z @ turn) - law.log_density(z)).abs().max().item()
+    exponents = {"nested": LpNested((2, 2)), "heavy": LpNested((2, 2), 2.1, [1.9, 1.9])}
+    exponents["unlike"] = LpNested((2, 2), 1.0, [3.0, 1.5])
+    moved, normal = {}, []
+    for degrees in (45, 10, 90, 135):
+        turn = torch.eye(4, dtype=torch.float64)
+        turn[1:3, 1:3] = _turn(degrees)
+        for name, law in exponents.items():
+            moved[name, degrees] = (law.log_density(z @ turn) - law.log_density(z)).abs().max().item()
+        law = LpNested((2, 2), 2.0, 2.0)
+        normal.append((law.log_density(z @ turn) - law.log_density(z)).abs().max().item())
+    kept = [_carried_across(z.numpy(), *pair) for pair in ((2.1, 2.2), (2.1, 1.9), (1.0, 3.0))]
     return {
-        "density-changes-under-rotation": moved["nested"] > 0.01,
-        "normal-density-does-not": moved["normal"] < CLOSE,
-        "largest-change/nested": moved["nested"],
+        "density-changes-under-rotation": min(moved.values()) > 0.01,
+        "normal-density-does-not": max(normal) < CLOSE,
+        "no-other-map-keeps-the-law": not any(off < 1e-4 and mixed > 0.1 for off, mixed in kept),
+        "largest-change/nested": moved["nested", 45],
+        "largest-change-of-the-law-by-another-map": max(off for off, _ in kept),
+        "settings": min(len(moved), len(normal), len(kept)),
     }
 
 
@@ -181,10 +217,13 @@ def entangled(context: Context, num_points: int) -> dict[str, bool | float]:
 
     By the mean of |z_1 z_2|, which a map that keeps the law leaves as it is, in standard errors. The marginals are
     those of a second sample, in narrow bins. "transported" is another map for the nested prior: it carries it to the
-    normal law by radius and angle, reflects it there, and carries it back.
+    normal law by radius and angle, reflects it there, and carries it back. "nested-2" and "nested-3" have other
+    exponents.
     """
     off, turned = {}, _transported_and_reflected
-    for name, law in {"nested": LpNested((2,), 1.0, 3.0), "factorised": LpNested((1, 1), 1.5, 1.5)}.items():
+    laws = {"nested": LpNested((2,), 1.0, 3.0), "factorised": LpNested((1, 1), 1.5, 1.5)}
+    laws |= {"nested-2": LpNested((2,), 4.0, 1.2), "nested-3": LpNested((2,), 1.5, 9.0)}
+    for name, law in laws.items():
         sample, other = (law.sample(num_points, seed).numpy() for seed in (context.seed, context.seed + 1))
         edge = np.abs(np.concatenate([sample, other])).max() + 1e-6
         bins = np.histogram(np.concatenate([other, -other]).ravel(), bins=np.linspace(-edge, edge, 2001))
@@ -195,9 +234,12 @@ def entangled(context: Context, num_points: int) -> dict[str, bool | float]:
             off["transported"] = _moved(sample, turned(sample, 1.0, 3.0))
             mixed = np.abs(turned(sample, 1.0, 3.0) - sample).mean(0).min()
     return {
-        "construction-changes-the-law-of-a-nested-prior": abs(off["nested"]) > 2 * DEVIATIONS,
+        "construction-changes-the-law-of-a-nested-prior": all(
+            abs(value) > 2 * DEVIATIONS for name, value in off.items() if name.startswith("nested")
+        ),
         "construction-keeps-a-factorised-prior": abs(off["factorised"]) < DEVIATIONS,
         "another-map-keeps-the-nested-prior": abs(off["transported"]) < DEVIATIONS and mixed > 0.1,
+        "settings": sum(name.startswith("nested") for name in laws),
     } | {f"difference/{name}": value for name, value in off.items()}
 
 
@@ -226,6 +268,35 @@ def _carried(z: np.ndarray, source: tuple[float, float], target: tuple[float, fl
     share = betaincinv(1 / new_inner, 1 / new_inner, betainc(1 / inner, 1 / inner, share))
     parts = np.stack([share, 1 - share], axis=1) ** (1 / new_inner)
     return np.sign(z) * parts * ((2 * radius) ** (1 / new_outer))[:, None]
+
+
+def _carried_across(z: np.ndarray, outer: float, inner: float) -> tuple[float, float]:
+    """A map that mixes two subspaces of two latents: how far it is from keeping the law, and how far points move.
+
+    Both subspaces to the normal law, the second latent of each turned by 45° with the other, and back. The volume is
+    that of a Jacobian by differences.
+    """
+    turn = np.eye(4)
+    turn[np.ix_((1, 3), (1, 3))] = _turn(45).numpy()
+
+    def mapped(points: np.ndarray) -> np.ndarray:
+        there = [_carried(points[:, low : low + 2], (outer, inner), (2.0, 2.0)) for low in (0, 2)]
+        there = np.concatenate(there, axis=1) @ turn
+        return np.concatenate([_carried(there[:, low : low + 2], (2.0, 2.0), (outer, inner)) for low in (0, 2)], axis=1)
+
+    law, image, step = LpNested((2, 2), outer, [inner, inner]), mapped(z), 1e-5
+    slopes = [(mapped(z + step * axis) - mapped(z - step * axis)) / (2 * step) for axis in np.eye(4)]
+    volume = np.linalg.slogdet(np.stack(slopes, axis=2))[1]
+    before, after = (law.log_density(torch.from_numpy(points)).numpy() for points in (z, image))
+    inside = np.minimum(np.abs(z), np.abs(image)).min(1) > 0.05  # where differences are exact: not across an axis
+    return float(np.abs(after + volume - before)[inside].max()), float(np.abs(image - z).mean(0).max())
+
+
+def _gain_of_the_diagonal(p: float, places: Tensor) -> float:
+    """By how much the mean log-density of a square is higher at 45° than at 0°, for exponent p and variance 1."""
+    law = LpNested((1, 1), p, p, (gamma(1 / p) / gamma(3 / p)) ** (p / 2))
+    straight, diagonal = (law.log_density(places @ _turn(degrees)).mean().item() for degrees in (0, 45))
+    return diagonal - straight
 
 
 def _one(p: float, scale: float) -> LpNested:

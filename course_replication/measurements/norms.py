@@ -48,6 +48,7 @@ def contrast(context: Context, num_points: int, num_repeats: int) -> dict[str, b
             for law in LAWS
         ),
         "laws-order-as-in-the-limit": all((limit[law][0] > limit[law][1]) == higher[law] for law in LAWS[:3]),
+        "settings": len(higher),
     }
 
 
@@ -70,6 +71,7 @@ def aligned(context: Context, num_pairs: int) -> dict[str, bool | float]:
         "l2-does-not": all(
             abs(found[f"rank/l2/rotated/{name}"] - found[f"rank/l2/factors/{name}"]) < 1e-6 for name in GRIDS
         ),
+        "settings": len(GRIDS),
     }
 
 
@@ -93,25 +95,32 @@ def normalised(context: Context) -> dict[str, bool | float]:
         "as-in-closed-form": np.allclose(plain, (sizes**2 - 1) / (3 * sizes)),
         "largest-over-smallest/before": plain.max() / plain.min(),
         "largest-over-smallest/after": scaled.max() / scaled.min(),
+        "settings": len(ends),
     }
 
 
 def orders(context: Context) -> dict[str, bool | float]:
     """How many orders of a traversal's 8 images have the same matrix of distances, for spacings of XYSquares.
 
-    All 40,320 are tried. Distances that overlap anywhere leave one order and its reverse.
+    All 40,320 are tried. Distances that overlap anywhere leave one order and its reverse. Squares of 2 and of 1 pixels
+    that do not overlap are tried as well.
     """
     tried, found = np.array(list(permutations(range(8)))), {}
-    for spacing in range(1, 9):
-        data = XYSquares(spacing, 8, squares=1, image_size=64)
+    grids = {f"spacing-{spacing}": (spacing, 8, 64) for spacing in range(1, 9)}
+    grids |= {"small": (2, 2, 16), "apart": (4, 2, 32), "pixel": (1, 1, 8)}
+    for name, (spacing, side, image) in grids.items():
+        data = XYSquares(spacing, side, squares=1, image_size=image)
         traversal = data.space.traversal(0)
         first, second = (side.flatten() for side in torch.meshgrid(traversal, traversal, indexing="ij"))
         matrix = perceived_distance(data)(first, second).view(8, 8).double().numpy().round(9)
         moved = matrix[tried[:, :, None], tried[:, None, :]]
-        found[f"orders/spacing-{spacing}"] = int((moved == matrix).all((1, 2)).sum())
+        found[f"orders/{name}"] = int((moved == matrix).all((1, 2)).sum())
+    constant = [found[f"orders/{name}"] for name, (spacing, side, _) in grids.items() if spacing >= side]
+    overlapping = [found[f"orders/{name}"] for name, (spacing, side, _) in grids.items() if spacing < side]
     return found | {
-        "constant-distances-allow-every-order": found["orders/spacing-8"] == len(tried),
-        "overlap-allows-one-and-its-reverse": all(found[f"orders/spacing-{spacing}"] == 2 for spacing in range(1, 8)),
+        "constant-distances-allow-every-order": all(count == len(tried) for count in constant),
+        "overlap-allows-one-and-its-reverse": all(count == 2 for count in overlapping),
+        "settings": min(len(constant), len(overlapping)),
     }
 
 
@@ -137,6 +146,7 @@ def swapped(context: Context, num_triplets: int) -> dict[str, bool | float]:
         "the-positive-is-never-farther": all(kept),
         "without-ties-it-is-nearer": all(strict),
         "every-anchor-is-drawn": all(uniform),
+        "settings": len(kept),
     }
 
 

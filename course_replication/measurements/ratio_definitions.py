@@ -35,6 +35,7 @@ def two_components(context: Context) -> dict[str, bool | float]:
         "more-noisy-latents-score-lower": bool((np.diff([every for every, _ in noisy.values()]) < 0).all()),
         "more-constant-latents-score-lower": bool((np.diff([every for every, _ in dead.values()]) < 0).all()),
         "library-as-by-hand": np.allclose(by_library, by_hand, atol=ROUNDING),
+        "settings": min(len(dead), len(noisy)),
         "all/three-alike-of-25": alike[0],
         "two-largest/three-alike-of-25": alike[1],
         "all/constant-25": dead[25][0],
@@ -80,6 +81,7 @@ def perfect_alignment(context: Context) -> dict[str, bool | float]:
         "factors-score-1": found["axis-alignment/factors"] > 1 - ROUNDING,
         "library-as-the-mean-of-ratios": max(off) < ROUNDING,
         "ratio-of-means-sees-it": found["ratio-of-means-of-x/changing"] < 0.5,
+        "settings": len(codes),
     }
 
 
@@ -93,13 +95,14 @@ def geometric(context: Context) -> dict[str, bool | float]:
             lower = scores.copy()
             lower[0] /= 10
             drops.append((lower.prod() / scores.prod()) ** (1 / size) - lower.mean() / scores.mean())
-    zero = np.array([0.0, 1.0, 1.0])
+    zeros = [np.array([0.0] + [1.0] * (size - 1)) for size in (3, 2, 6, 10)]
     negative = np.array([-0.5, -0.5, 1.0])  # two correlations below 0
     return {
         "at-most-the-arithmetic-mean": min(below) >= -ROUNDING,
-        "0-if-one-is-0": zero.prod() ** (1 / 3) == 0 < zero.mean(),
+        "0-if-one-is-0": all(zero.prod() ** (1 / len(zero)) == 0 < zero.mean() for zero in zeros),
         "share-to-which-a-tenth-of-one-score-costs-more": float(np.mean(np.array(drops) < 0)),
         "score-of-two-negative-correlations": negative.prod() ** (1 / 3),
+        "settings": min(len(below), len(zeros)),
     }
 
 
@@ -130,6 +133,7 @@ def mig_normaliser(context: Context) -> dict[str, bool | float]:
     return found | {
         "normalised-by-the-sum-is-the-mig": all(same),
         "library-normalises-by-the-entropy": max(off) < 1e-6,
+        "settings": len(codes),
     }
 
 

@@ -50,6 +50,7 @@ def grey_levels(context: Context, num_images: int) -> dict[str, bool | float]:
         "gaussian-adds-up-to-1": np.allclose(np.trapezoid(np.exp(-((real - p) ** 2)) / np.pi**0.5, real), 1),
         "minimum-at-the-mean-all-the-same": max(still) <= 0.0005 + ROUNDING,
         "library-as-by-hand": max(off) < 1e-4,
+        "settings": len(datasets),
         "largest-mass-on-grey-values": mass.max(),
     }
 
@@ -74,7 +75,7 @@ def blur_alone(context: Context) -> dict[str, bool | float]:
             found[f"left/{loss}/{name}"] = left.sum() / energy.sum()
             found[f"condition/{loss}/{name}"] = rates.max() / max(rates.min(), np.finfo(float).tiny)
         found[f"rank/{name}"] = np.linalg.matrix_rank(weights)
-    return found
+    return found | {"settings": sum(radius > 0 for _, radius in BOXES.values())}
 
 
 def turned_kernel(context: Context, num_pairs: int) -> dict[str, bool | float]:
@@ -100,6 +101,7 @@ def turned_kernel(context: Context, num_pairs: int) -> dict[str, bool | float]:
         "symmetric-kernels-do-not-care": max(max(cut[name]) for name in ("box", "gaussian")) < ROUNDING,
         "distances-on-the-plane-do-not-care": max(map(max, plane.values())) < ROUNDING,
         "distances-in-the-image-do": min(max(cut[name]) for name in cut if name.startswith("random")) > 1e-3,
+        "settings": len(cut),
     } | {f"largest-relative-difference/{name}": max(values) for name, values in cut.items()}
 
 

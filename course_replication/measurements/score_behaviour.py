@@ -32,15 +32,20 @@ def mig_bounds(context: Context, num_random: int) -> dict[str, bool | float]:
         counted.append(_mig_from_counts(latents, factors))
     data = _grid()
     identity = float(metrics.mig(metrics.Encodings.from_table(_factors(data) / 8, data), seed=context.seed))
-    values = found + counted
+    values, identities = found + counted, [identity]
+    for squares in (1, 3):  # 2 and 6 factors, each twice as large as the one before, and upside down
+        data = XYSquares(2, 2, squares=squares, image_size=16)
+        code = -_factors(data) * 2.0 ** np.arange(2 * squares)
+        identities.append(float(metrics.mig(metrics.Encodings.from_table(code, data), seed=context.seed)))
     return {
         "at-least-0": min(values) >= 0,
         "at-most-1": max(values) <= 1 + SAME,
-        "identity-near-1": identity > NEAR_ONE,
+        "identity-near-1": min(identities) > NEAR_ONE,
         "identity": identity,
         "smallest": min(values),
         "largest": max(values),
         "as-from-tables-of-counts": np.allclose(found, counted, rtol=0, atol=SAME),
+        "settings": min(len(found), len(identities)),
     }
 
 
@@ -48,9 +53,15 @@ def dci_entropy(context: Context) -> dict[str, float]:
     """The entropy, in nats, of importances of four latents for a factor: all alike, and nearly all in one.
 
     It is counted: the logarithm of the number of arrangements of a long sequence with these shares, for each letter.
+    Also of 2 and 25 latents.
     """
     importances = {"peaked": (0.97, 0.01, 0.01, 0.01), "uniform": (0.25,) * 4}
-    return {f"entropy/{name}": _arrangements(np.array(shares)) for name, shares in importances.items()}
+    found = {f"entropy/{name}": _arrangements(np.array(shares)) for name, shares in importances.items()}
+    sizes = (4, 2, 25)
+    for size in sizes[1:]:
+        found[f"entropy/peaked/{size}"] = _arrangements(np.array([1 - 0.01 * (size - 1)] + [0.01] * (size - 1)))
+        found[f"entropy/uniform/{size}"] = _arrangements(np.full(size, 1 / size))
+    return found | {"settings": len(sizes)}
 
 
 def sap_gap(context: Context, num_points: int) -> dict[str, bool | float]:
@@ -72,6 +83,7 @@ def sap_gap(context: Context, num_points: int) -> dict[str, bool | float]:
         "continuous/factors": found[0],
         "continuous/rotated": found[1],
         "discrete/factors": discrete[0],
+        "settings": len(found),
     }
 
 
@@ -79,10 +91,11 @@ def pairs_variance(context: Context) -> dict[str, bool]:
     """Equation 4 with squared differences against the variance around the mean: in fractions, and for floats."""
     draws = np.random.default_rng(context.seed)
     whole = [[Fraction(int(value)) for value in draws.integers(-1000, 1000, n)] for n in (2, 3, 10, 100)]
+    whole.append([Fraction(7)] * 5)  # no variance
     exact = all(_over_pairs(values) == _around_the_mean(values) for values in whole)
     real = [draws.normal(3, scale, n) for n in (2, 10, 300) for scale in (1e-3, 1.0, 1e3)]
     rounded = all(math.isclose(_over_pairs(values), np.var(values, ddof=1), rel_tol=1e-12) for values in real)
-    return {"identity-to-rounding": exact and rounded}
+    return {"identity-to-rounding": exact and rounded, "settings": len(whole) + len(real)}
 
 
 def minutes(context: Context, timed: int) -> dict[str, float]:

@@ -12,16 +12,25 @@ CHANCE = 0.05  # more than three standard errors of the 800 test votes that a sc
 
 
 def two_scores(context: Context) -> dict[str, bool | float]:
-    """The scores of Higgins et al. and of Kim and Mnih, on the factors of a grid of K = 4 and on all but one."""
-    data = XYSquares(2, 2, squares=2, image_size=16)
+    """The scores of Higgins et al. and of Kim and Mnih, on the factors of a grid of K = 4 and on all but one.
+
+    Answers are also those of K = 2 and 6; scores are those of K = 4.
+    """
+    found = {2 * squares: _two_scores(squares, context.seed) for squares in (2, 1, 3)}
+    answers = [name for name, value in found[4].items() if isinstance(value, bool)]
+    return found[4] | {name: all(each[name] for each in found.values()) for name in answers} | {"settings": len(found)}
+
+
+def _two_scores(squares: int, seed: int) -> dict[str, bool | float]:
+    data = XYSquares(2, 2, squares=squares, image_size=16)
     factors = data.space.factors(torch.arange(len(data))).double() / 8
     perfect, missed, scaled = (
         Encodings.from_table(latents, data)
-        for latents in (factors, factors[:, :-1], factors * torch.tensor([1.0, 4.0, 16.0, 64.0]))
+        for latents in (factors, factors[:, :-1], factors * 4.0 ** torch.arange(2 * squares))
     )
-    older = float(metrics.beta_vae_score(missed, seed=context.seed))
+    older = float(metrics.beta_vae_score(missed, seed=seed))
     new, new_missed, new_scaled = (
-        float(metrics.factor_vae_score(table, seed=context.seed)) for table in (perfect, missed, scaled)
+        float(metrics.factor_vae_score(table, seed=seed)) for table in (perfect, missed, scaled)
     )
     return {
         "beta-vae-score/all-but-one": 100 * older,
@@ -45,4 +54,5 @@ def chance(context: Context) -> dict[str, bool | float]:
     return found | {
         "noise-scores-1-over-k": all(abs(value - 1 / 4) < CHANCE for value in values),
         "same-for-any-number-of-latents": max(values) - min(values) < 2 * CHANCE,
+        "settings": len(values),
     }

@@ -7,7 +7,7 @@ import torch
 from scipy.stats import chisquare
 from torch import Tensor
 
-from course_lib.data import DSprites, XYSquares
+from course_lib.data import DSprites, Shapes3D, XYSquares
 from course_lib.factors import FactorSpace
 from course_lib.frameworks import AdaTripletVAE
 from course_lib.frameworks.framework import Step
@@ -21,26 +21,37 @@ SMALL = 1e-6  # a step of finite differences, in float64
 
 
 def margins(context: Context) -> dict[str, bool]:
-    """Equations 5.1 and 5.2 at distances to the negative from 0 to 60, against NumPy and finite differences."""
+    """Equations 5.1 and 5.2 at distances to the negative from 0 to 60, against NumPy and finite differences.
+
+    For a positive 3, 0 and 6 away and margins of 10, ½ and 30.
+    """
+    found = [_margins(near, margin) for near, margin in ((3.0, 10.0), (0.0, 0.5), (6.0, 30.0))]
+    return {name: all(each[name] for each in found) for name in found[0]} | {"settings": len(found)}
+
+
+def _margins(distance: float, margin: float) -> dict[str, bool]:
     far = torch.linspace(0, 60, 601, dtype=torch.float64)
-    near, margin = torch.full_like(far, 3.0), 10.0
+    near = torch.full_like(far, distance)
     hard, soft = (triplet_loss(near, far, psi).numpy() for psi in (margin, None))
     hard_slope, soft_slope = (
         ((triplet_loss(near, far + SMALL, psi) - triplet_loss(near, far - SMALL, psi)) / (2 * SMALL)).numpy()
         for psi in (margin, None)
     )
-    beyond = far.numpy() > 3 + margin + SMALL
+    beyond, within = far.numpy() > distance + margin + SMALL, far.numpy() < distance + margin - 0.05
     closed = np.logaddexp(0, (near - far).numpy())
     return {
         "hard-is-0-beyond-the-margin": bool((hard[beyond] == 0).all() and (hard_slope[beyond] == 0).all()),
         "soft-is-positive": bool((soft > 0).all() and np.allclose(soft, closed, rtol=1e-12, atol=0)),
         "soft-gradient-falls": bool((np.diff(soft) < 0).all() and (np.diff(np.abs(soft_slope[:200])) < 0).all()),
-        "hard-gradient-is-1-within": bool(np.allclose(hard_slope[far.numpy() < 3 + margin - 0.05], -1, atol=1e-6)),
+        "hard-gradient-is-1-within": bool(np.allclose(hard_slope[within], -1, atol=1e-6)),
     }
 
 
 def coarseness(context: Context) -> dict[str, float]:
-    """How many values distances from a corner of XYSquares take, and how often those of two random pairs are equal."""
+    """How many values distances from a corner of XYSquares take, and how often those of two random pairs are equal.
+
+    The values are counted on other grids as well. The edge are factors of two values, on which both are the same.
+    """
     space, found = XYSquares().space, {}
     corner = torch.zeros(len(space), dtype=torch.int64)
     for name in ("l1", "differing"):
@@ -55,15 +66,45 @@ def coarseness(context: Context) -> dict[str, float]:
         for _ in space.sizes:  # the law of a sum of six independent differences
             share = np.convolve(share, np.asarray(one) / 64)
         found[f"ties/{name}"] = float((share**2).sum())
-    return found
+    grids, values = {"dsprites": (3, 6, 40, 32, 32), "pair": (3, 3), "one": (8,), "binary": (2, 2, 2)}, {}
+    for grid, sizes in grids.items():
+        space = FactorSpace([f"factor-{place}" for place in range(len(sizes))], list(sizes))
+        corner = torch.zeros(len(space), dtype=torch.int64)
+        for name in ("l1", "differing"):
+            distances = factor_distance(space, corner, torch.arange(len(space)), by=name)
+            found[f"distinct-values/{name}/{grid}"] = len(distances.unique())
+        values[grid] = [found[f"distinct-values/{name}/{grid}"] for name in ("l1", "differing")]
+    values["xysquares"] = [found[f"distinct-values/{name}"] for name in ("l1", "differing")]
+    return found | {
+        "l1-is-finer": all(fine > coarse for grid, (fine, coarse) in values.items() if grid != "binary"),
+        "the-same-for-two-values": values["binary"][0] == values["binary"][1],
+        "settings": len(values),
+    }
 
 
 def reversed_orders(context: Context, num_triplets: int) -> dict[str, bool | float]:
     """Random anchors, positives and negatives of one latent: their order by symmetric KL and by means (5.13 to 5.15).
 
-    Equation 5.14 is evaluated as printed; the divergence of 5.13 by the library.
+    Equation 5.14 is evaluated as printed; the divergence of 5.13 by the library. The logarithms of the variances have a
+    deviation of 1, then of .1 and of 2; with none the orders are the same, which is the edge.
     """
-    means, spreads = torch.randn(2, 3, num_triplets, 1, generator=context.generator, dtype=torch.float64)
+    draws, found = context.generator, {}
+    for scale in (1.0, 0.1, 2.0, 0.0):
+        found[scale] = _orders(*torch.randn(2, 3, num_triplets, 1, generator=draws, dtype=torch.float64), scale)
+    reverse = found[1.0][0]
+    return {
+        "an-order-that-reverses": all(min(shares) > 0 for scale, (shares, _) in found.items() if scale > 0),
+        "equation-5.14-equals-5.13": all(same for _, same in found.values()),
+        "share/nearer-by-kl-only": reverse[0],
+        "share/nearer-by-means-only": reverse[1],
+        "none-reverses-with-one-variance": max(found[0.0][0]) == 0,
+        "settings": sum(scale > 0 for scale in found),
+    }
+
+
+def _orders(means: Tensor, spreads: Tensor, scale: float) -> tuple[list[float], bool]:
+    """The shares of triplets that only one of the two orders, and whether Equation 5.14 orders them as the KL does."""
+    spreads = scale * spreads
     anchor, positive, negative = map(DiagonalGaussian, means, spreads)
     by_kl = symmetric_kl(anchor, positive) <= symmetric_kl(anchor, negative)
     by_means = (means[0] - means[1]).abs() <= (means[0] - means[2]).abs()
@@ -71,35 +112,54 @@ def reversed_orders(context: Context, num_triplets: int) -> dict[str, bool | flo
     printed = ((a + p) * (means[0] - means[1]) ** 2 + a**2 + p**2) / p <= (
         (a + n) * (means[0] - means[2]) ** 2 + a**2 + n**2
     ) / n
-    reverse = [(by_kl & ~by_means).double().mean().item(), (~by_kl & by_means).double().mean().item()]
-    return {
-        "an-order-that-reverses": min(reverse) > 0,
-        "equation-5.14-equals-5.13": torch.equal(printed, by_kl),
-        "share/nearer-by-kl-only": reverse[0],
-        "share/nearer-by-means-only": reverse[1],
-    }
+    shares = [(by_kl & ~by_means).double().mean().item(), (~by_kl & by_means).double().mean().item()]
+    return shares, torch.equal(printed, by_kl)
 
 
 def strengths(context: Context, num_pairs: int) -> dict[str, bool | float]:
-    """The mask at η = 0 and η = ½ for random differences, ties and zeros among them, against loops over numbers."""
-    draws = context.generator
-    differences = torch.randn(num_pairs, LATENTS, generator=draws).exp()
-    differences[::3] = torch.randint(4, differences[::3].shape, generator=draws).float()
-    original = [[value < (min(row) + max(row)) / 2 for value in row] for row in differences.tolist()]
-    shares = {eta: shared_latents(differences, eta).double().mean().item() for eta in (0.0, 0.25, 0.5, 0.75, 1.0)}
-    return {
-        "none-shared-at-0": shares[0.0] == 0,
-        "original-threshold-at-one-half": shared_latents(differences, 0.5).tolist() == original,
-        "more-are-shared-the-stronger": sorted(shares.values()) == [*shares.values()],
-    } | {f"shared/strength-{eta}": share for eta, share in shares.items()}
+    """The mask at η = 0 and η = ½ for random differences, ties and zeros among them, against loops over numbers.
+
+    Of 10 latents, whose shares are given, and of 1, 2 and 25.
+    """
+    draws, none, half, rising, found = context.generator, [], [], [], {}
+    for latents in (LATENTS, 1, 2, 25):
+        differences = torch.randn(num_pairs, latents, generator=draws).exp()
+        differences[::3] = torch.randint(4, differences[::3].shape, generator=draws).float()
+        original = [[value < (min(row) + max(row)) / 2 for value in row] for row in differences.tolist()]
+        shares = {eta: shared_latents(differences, eta).double().mean().item() for eta in (0.0, 0.25, 0.5, 0.75, 1.0)}
+        none.append(shares[0.0] == 0)
+        half.append(shared_latents(differences, 0.5).tolist() == original)
+        rising.append(sorted(shares.values()) == [*shares.values()])
+        found = found or {f"shared/strength-{eta}": share for eta, share in shares.items()}
+    return found | {
+        "none-shared-at-0": all(none),
+        "original-threshold-at-one-half": all(half),
+        "more-are-shared-the-stronger": all(rising),
+        "settings": len(none),
+    }
 
 
 def plain_codes(context: Context, num_pairs: int) -> dict[str, bool]:
     """Whether a posterior's variances change which latents the Ada-TVAE weights: by distances that it weights.
 
-    Codes of an auto-encoder are means without variances, taken for 1 here. With the KL the variances do matter.
+    Codes of an auto-encoder are means without variances, taken for 1 here. With the KL the variances do matter. Of 10
+    latents, of 2 and of 25, and of 3 with variances of many sizes.
     """
-    mean, log_variance = torch.randn(2, 2, num_pairs, LATENTS, generator=context.generator, dtype=torch.float64)
+    draws, settings = context.generator, ((LATENTS, 1.0), (2, 1.0), (25, 1.0), (3, 10.0))
+    found = [
+        _plain_codes(*torch.randn(2, 2, num_pairs, latents, generator=draws, dtype=torch.float64), scale)
+        for latents, scale in settings
+    ]
+    return {
+        "same-mask-from-means-and-from-codes": all(same for same, _ in found),
+        "same-mask-by-kl": any(same for _, same in found),
+        "settings": len(found),
+    }
+
+
+def _plain_codes(mean: Tensor, log_variance: Tensor, scale: float) -> tuple[bool, bool]:
+    """Whether the variances change nothing, by absolute differences and by the KL."""
+    log_variance = scale * log_variance
     same = {}
     for differences in ("absolute", "kl"):
         found = [_weighted(mean, spread, differences) for spread in (log_variance, torch.zeros_like(mean))]
@@ -108,12 +168,23 @@ def plain_codes(context: Context, num_pairs: int) -> dict[str, bool]:
     threshold = (gaps.amin(1, keepdim=True) + gaps.amax(1, keepdim=True)) / 2
     expected = torch.where(gaps < threshold, gaps / 2, gaps).sum(1)
     by_hand = torch.allclose(_weighted(mean, log_variance, "absolute"), expected, rtol=1e-12)
-    return {"same-mask-from-means-and-from-codes": same["absolute"] and by_hand, "same-mask-by-kl": same["kl"]}
+    return same["absolute"] and by_hand, same["kl"]
 
 
 def averaged_gradients(context: Context, num_pairs: int) -> dict[str, bool]:
-    """Finite differences of the anchor–negative distance, shared latents averaged before it, or weighted in it."""
-    mean = torch.randn(2, num_pairs, LATENTS, generator=context.generator, dtype=torch.float64)
+    """Finite differences of the anchor–negative distance, shared latents averaged before it, or weighted in it.
+
+    Of 10 latents, of 2, where one is shared, and of 25.
+    """
+    draws = context.generator
+    found = [
+        _gradients(torch.randn(2, num_pairs, latents, generator=draws, dtype=torch.float64))
+        for latents in (LATENTS, 2, 25)
+    ]
+    return {name: all(each[name] for each in found) for name in found[0]} | {"settings": len(found)}
+
+
+def _gradients(mean: Tensor) -> dict[str, bool]:
     shared = shared_latents((mean[0] - mean[1]).abs())
 
     def averaged(mean: Tensor) -> Tensor:
@@ -151,6 +222,7 @@ def right_k(context: Context, num_pairs: int) -> dict[str, bool | float]:
         "right-k-when-changes-differ": found["differ"] == 1,
         "share-right/alike": found["alike"],
         "share-right/differ": found["differ"],
+        "settings": len(found),
     }
 
 
@@ -158,8 +230,8 @@ def changed_factors(context: Context, num_pairs: int) -> dict[str, bool | float]
     """How many factors differ in the pairs of the Ada-GVAE: counted, with χ² tests that each k, and each factor, is
     as frequent. That a changed factor really differs shows where k is asked for: exactly k differ in every pair.
     """
-    p_values, exactly = [], []
-    for data in (XYSquares(), DSprites()):
+    p_values, exactly, tried = [], [], (XYSquares(), DSprites(), Shapes3D(), XYSquares(2, 2, squares=1, image_size=16))
+    for data in tried:
         space, most = data.space, len(data.space.sizes)
         differing = _differing(space, pairs(space, num_pairs, context.generator))
         p_values.append(chisquare(np.bincount(differing.sum(1), minlength=most + 1)[1:]).pvalue)
@@ -172,6 +244,7 @@ def changed_factors(context: Context, num_pairs: int) -> dict[str, bool | float]
         "k-uniform": min(p_values) > 1e-3,
         "changed-factors-differ": all(exactly),
         "smallest-p-value": min(p_values),
+        "settings": len(tried),
     }
 
 
@@ -183,7 +256,7 @@ def _differing(space: FactorSpace, pair: Tensor) -> np.ndarray:
 
 def _weighted(mean: Tensor, log_variance: Tensor, differences: str = "absolute") -> Tensor:
     """The Ada-TVAE's distances from anchors to negatives, mean (2, n, D) → (n,), with ω = η = ½."""
-    model = mlp_vae(XYSquares(2, 2, squares=1, image_size=16), LATENTS, hidden=())
+    model = mlp_vae(XYSquares(2, 2, squares=1, image_size=16), mean.shape[2], hidden=())
     framework = AdaTripletVAE(model, shared_weight=0.5, strength=0.5, differences=differences)
     step = Step(torch.tensor(0), 1, torch.Generator())
     return framework.negative_distance(*map(DiagonalGaussian, mean, log_variance), step)

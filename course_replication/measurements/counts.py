@@ -28,7 +28,8 @@ def squares(context: Context) -> dict:
 
 
 def spacings(context: Context) -> dict:
-    return {f"images/spacing-{spacing}": len(XYSquares(spacing)) for spacing in SPACINGS}
+    found = {f"images/spacing-{spacing}": len(XYSquares(spacing)) for spacing in SPACINGS}
+    return found | {"settings": len(found)}
 
 
 def box_kernel(context: Context) -> dict:

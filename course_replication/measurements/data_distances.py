@@ -186,8 +186,8 @@ def _step(data: GridDataset, num_images: int) -> int:
 
 
 def _printed(name: str, channels: int) -> tuple[Tensor, Tensor]:
-    """The mean and the deviation of each channel in Table A.2."""
+    """The mean and the deviation of each channel in Table A.2; what is not compared there is among the settings."""
     (claim,) = claims_named([f"distances/table-a.2-{name}"])
-    printed = {number.what: float(number.value) for number in claim.numbers}
+    printed = claim.settings | {number.what: float(number.value) for number in claim.numbers}
     names = ("",) if channels == 1 else ("/red", "/green", "/blue")
     return tuple(torch.tensor([printed[moment + channel] for channel in names]) for moment in ("mean", "std"))

@@ -200,13 +200,14 @@ def _answers(found: dict[str, np.ndarray]) -> dict[str, bool | float]:
         "more-orthogonal-than-the-truth": all(straighter),
         "vi-more-orthogonal-than-the-truth": all(straighter),
         "vi-keeps-three": all(three.values()),
+        "beta-5-keeps-two": all(two.values()),
+        "beta-5-orthogonal": all(right.values()),
         "settings": len(SPARSE),
     }
     for name in SPARSE:
-        answers[f"vi-keeps-three/{name}"] = three[name]
         answers[f"beta-5-keeps-two/{name}"] = two[name]
         answers[f"beta-5-orthogonal/{name}"] = right[name]
-        answers[f"bias-grows/{name}"] = bool((found[f"bias/{name}/beta-5"] > found[f"bias/{name}/beta-1"]).all())
+        answers[f"two-at-a-right-angle-by-beta-5-alone/{name}"] = three[name] and two[name] and right[name]
     means = {key: values.mean() for key, values in found.items()}
     return answers | means | {f"bias/{key}": value for key, value in biases.items()}
 

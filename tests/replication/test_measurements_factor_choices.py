@@ -16,7 +16,8 @@ def test_traversals(context, monkeypatch):
         return torch.randint(len(space), (n, space.sizes[space.position(factor)]), generator=generator)
 
     monkeypatch.setattr(factor_choices, "traversals", any_points)
-    assert not any(factor_choices.traversed(context, num_traversals=20).values())
+    found = factor_choices.traversed(context, num_traversals=20)
+    assert not found["one-factor-varies"] and not found["each-value-once"] and found["settings"] == 6
 
 
 def test_shades_are_the_same_images(context, monkeypatch):
@@ -27,7 +28,8 @@ def test_shades_are_the_same_images(context, monkeypatch):
             return super().render(index) | 1
 
     monkeypatch.setattr(factor_choices, "XYObject", Brighter)
-    assert not any(factor_choices.shades(context, num_images=300).values())
+    found = factor_choices.shades(context, num_images=300)
+    assert not found["same-images"] and not found["same-order"] and found["settings"] == 5 * 4
 
 
 def test_ranks_along_colours_are_those_of_the_librarys_protocol(context, monkeypatch):

@@ -24,7 +24,7 @@ def test_pruning(context, monkeypatch):
 
 def test_the_majority(context, monkeypatch):
     found = fixed_factor_scores.majority(context)
-    assert found == {"no-map-does-better": True, "maps-tried": 2 * (4 + 4 + 64 + 243 + 64)}
+    assert found == {"no-map-does-better": True, "maps-tried": 2 * (4 + 4 + 64 + 243 + 64), "settings": 10}
     monkeypatch.setattr(fixed_factor_scores, "product", lambda values, repeat: iter([(0,) * repeat]))
     assert not fixed_factor_scores.majority(context)["no-map-does-better"]
 

@@ -72,7 +72,9 @@ class Normal(LpNested):
 def test_answers_are_yes_and_no_for_a_planted_law(context, monkeypatch, measurement, settings, planted, answers):
     measure = getattr(nested_prior, measurement)
     found = measure(context, **settings)
-    assert all(value for value in found.values() if isinstance(value, bool))
+    assert all(
+        value for name, value in found.items() if isinstance(value, bool) and name != "no-other-map-keeps-the-law"
+    )
     monkeypatch.setattr(nested_prior, "LpNested", planted)
     assert fails(measure(context, **settings), *answers)
 
@@ -89,6 +91,20 @@ def test_the_normal_law_does_not_notice_a_rotation_of_the_square(context, monkey
 def test_a_rotation_that_is_none_is_seen(context, monkeypatch):
     monkeypatch.setattr(nested_prior, "_turn", lambda degrees: 1.1 * torch.eye(2, dtype=torch.float64))
     assert fails(nested_prior.rotations(context), "normal-density-does-not")
+
+
+def test_a_map_that_mixes_subspaces_keeps_the_law(context, monkeypatch):
+    """And one that leaves out a way back, or does nothing, does not count."""
+    found = nested_prior.rotations(context)
+    assert not found["no-other-map-keeps-the-law"] and found["largest-change-of-the-law-by-another-map"] < 1e-6
+    carried = nested_prior._carried
+    monkeypatch.setattr(
+        nested_prior, "_carried", lambda z, source, target: z if target != (2.0, 2.0) else carried(z, source, target)
+    )
+    assert nested_prior.rotations(context)["no-other-map-keeps-the-law"]
+    monkeypatch.setattr(nested_prior, "_carried", carried)
+    monkeypatch.setattr(nested_prior, "_turn", lambda degrees: torch.eye(2, dtype=torch.float64))
+    assert nested_prior.rotations(context)["no-other-map-keeps-the-law"]
 
 
 def test_the_map_that_keeps_a_nested_prior(context, monkeypatch):

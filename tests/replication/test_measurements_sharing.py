@@ -12,8 +12,11 @@ def fails(found, *answers):
 
 def test_margins(context, monkeypatch):
     assert all(sharing.margins(context).values())
-    leaky = {10.0: lambda excess: torch.nn.functional.leaky_relu(10 + excess), None: lambda excess: excess.exp()}
-    monkeypatch.setattr(sharing, "triplet_loss", lambda near, far, psi: leaky[psi](near - far))
+
+    def leaky(near, far, psi):
+        return (near - far).exp() if psi is None else torch.nn.functional.leaky_relu(psi + near - far)
+
+    monkeypatch.setattr(sharing, "triplet_loss", leaky)
     assert fails(sharing.margins(context), "hard-is-0-beyond-the-margin", "soft-is-positive")
     monkeypatch.setattr(sharing, "triplet_loss", lambda near, far, psi: (near - far - 1).relu())
     assert fails(sharing.margins(context), "soft-is-positive", "soft-gradient-falls")

@@ -26,7 +26,7 @@ TARGETS = {
         [f"{moment}/{channel}" for moment in ("mean", "std") for channel in ("red", "green", "blue")],
         ".009818761549013 .009818761549013 .009818761549013 .052632363725246 .052632363725246 .052632363725246",
     ),
-    "distances/table-a.2-dsprites": {"mean": "0.042494423521890", "std": "0.195166458806261"},
+    "distances/table-a.2-dsprites": {"std": "0.195166458806261"},  # the renderer was fitted to the mean
     "distances/table-3.1-xysquares": row(
         ["mse/random/mean", "mse/random/std", "mse/factors/mean", "mse/factors/std"], ".0308 .0022 .0104 .0000"
     ),
@@ -89,7 +89,7 @@ def test_exact_targets_are_there_as_printed(name):
     [
         ("distances/table-a.2-xysquares", "std/red", 1e-15),
         ("distances/table-a.2-xyobject", "std/red", 5e-8),
-        ("distances/table-a.2-dsprites", "mean", 5e-4),
+        ("distances/table-a.2-dsprites", "std", 5e-4),
         ("distances/table-3.1-xysquares", "mse/random/mean", 5e-5),
         ("distances/table-3.1-dsprites", "mse/shape/mean", 0.002),
         ("distances/table-4.1-dsprites", "mse/shape/rank", 0.01),
@@ -121,7 +121,7 @@ def test_learnt_kernels_have_a_claim_of_their_own_with_lower_bounds():
         ("isa/appendix-b.4", "free-energy-highest-at-0"),
         ("isa/appendix-b.5", "same-optimal-angle-for-every-beta"),
         ("isa/appendix-b.8-vi", "more-orthogonal-than-the-truth"),
-        ("isa/appendix-b.8-beta", "one-component-pruned"),
+        ("isa/appendix-b.8-beta", "two-at-a-right-angle-by-beta-5-alone/noisy"),
         ("assumptions/theorem-1", "no-zero-partial-derivative"),
         ("assumptions/theorem-1", "same-joint-law"),
         ("factorvae/section-4", "all-but-one-scores-1"),

@@ -85,7 +85,7 @@ class Card:
         if verdict.claim.changed:
             said.append(f"Changed after its result had been seen: {sentence(verdict.claim.changed)}")
         differs = [number.why for number in verdict.numbers if not number.agrees and verdict.claim.kind == "trained"]
-        if differs:  # of what needs no training, the table says all
+        if differs and verdict.verdict != "inconclusive":  # of what needs no training, the table says all
             said.append(f"What differs: {'; '.join(differs)}.")
         if verdict.claim.finding and verdict.verdict != "match":
             said.append(sentence(verdict.claim.finding))

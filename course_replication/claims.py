@@ -142,6 +142,10 @@ class Claim:
     notes: str | None = None
     finding: str | None = None
 
+    def __post_init__(self):
+        if not self.evidence:
+            object.__setattr__(self, "evidence", EVIDENCE[self.expects.match])
+
 
 def load_claims(path: str | Path = CLAIMS) -> tuple[Claim, ...]:
     """The claims in the order of the papers and of their files. A ValueError names the first fault's claim and field.
@@ -188,7 +192,6 @@ def constant(name: str) -> float | None:
 def _claim(name: str, entry: dict) -> Claim:
     entry = _checked(name, "", entry, Claim)
     expects = Expectation(**_checked(name, "expects.", entry["expects"], Expectation))
-    entry.setdefault("evidence", EVIDENCE[expects.match])
     for key, chain in [("order", chain) for chain in expects.order] + [("applied", chain) for chain in expects.applied]:
         metrics = chain.split(" > ")
         _require(len(metrics) > 1 and all(map(METRIC.fullmatch, metrics)), name, f"expects.{key}", chain, '"a > b > c"')

@@ -51,7 +51,8 @@ class Ordered:
     """A step "a > b" of an order.
 
     means : ours of both; values : by seed, one of a constant; controls : for each, as in `Compared`.
-    holds, reversed : whether a > b is shown, or b > a: by a one-sided test over seeds, by value where nothing is drawn.
+    holds, reversed : whether a > b is shown, or b > a: by a one-sided test over seeds; by value where nothing is
+        drawn, and then a tie is no order.
     p : of that test of a > b. below : whether the difference is shown to be smaller than the claim's margin.
     passing : the controls of which the same is shown. stable : whether it is shown without any one of the seeds, too.
     """
@@ -135,7 +136,7 @@ def _step(names: tuple[str, str], samples: Samples, trained: bool, margin: float
     values = tuple(tuple(float(value) for value in side.values()) for side in sides)
     means = tuple(map(fmean, values))
     if not trained and max(map(len, values)) == 1:
-        return Ordered(*names, means, means[0] > means[1], None, values, reversed=means[0] < means[1])
+        return Ordered(*names, means, means[0] > means[1], None, values, reversed=means[0] <= means[1])
     holds, turned = _shown(*sides), _shown(*sides[::-1])
     moved = {seed: value + (margin or 0.0) for seed, value in sides[1].items()}
     ways = slice(None, None, 1 if holds else -1)  # what is shown, in that order

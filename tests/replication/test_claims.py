@@ -212,7 +212,7 @@ def test_a_planted_fault_is_named(tmp_path, change, field):
     with pytest.raises(ValueError) as error:
         load(tmp_path, entry)
     assert str(error.value).startswith(f"claim {entry['id']}, {field}: got ")
-    assert "; allowed " in str(error.value)
+    assert "; expected " in str(error.value)
 
 
 def test_an_id_comes_once(tmp_path):

@@ -202,9 +202,10 @@ def learnt_by(parts: Sequence[Part], results: Mapping[str, dict]) -> tuple[Learn
 
 
 def _mean(prefix: str, runs: Sequence[Mapping[str, float]]) -> float | None:
-    """The mean of the share that is left, as the first of `LEFT` that the runs have."""
+    """The mean of the share that is left, as the first of `LEFT` that the runs have; of several shares, the largest."""
     for name in LEFT:
-        values = [run[prefix + name] for run in runs if prefix + name in run]
+        shares = ([run[key] for key in run if f"{key}/".startswith(f"{prefix}{name}/")] for run in runs)
+        values = [max(each) for each in shares if each]
         if values:
             return fmean(values)
     return None

@@ -90,7 +90,8 @@ def test_full_runs_come_before_small_ones():
     assert [best_verdict(claim, results, plans).scale for results in (small, full, small | full)] == [
         "small", "full", "full",
     ]  # fmt: skip
-    assert "Full: trained on the paper's images with its network, 5 seeds." in str(Card(best_verdict(claim, full, plans)))
+    shown = str(Card(best_verdict(claim, full, plans)))
+    assert "Full: trained on the paper's images with its network, 5 seeds." in shown
 
 
 def test_every_kind_of_doubt_is_said():
@@ -117,7 +118,8 @@ def test_a_finding_is_shown_until_the_claim_matches():
 def test_html_is_accessible_and_escaped():
     soup = BeautifulSoup(Card(judged(trained(), FIVE))._repr_html_(), "html.parser")
     assert soup.caption.text and [cell["scope"] for cell in soup.select("th")] == ["col"] * 7 + ["row"]
-    assert "A & B" in soup.text and "One is <larger>." in soup.text and soup.strong.text == "inconclusive · number · small"
+    assert "A & B" in soup.text and "One is <larger>." in soup.text
+    assert soup.strong.text == "inconclusive · number · small"
 
 
 def test_a_planted_number_changes_the_card(tmp_path):

@@ -136,8 +136,9 @@ def built(settings, answers=(True, True), expects=(), **metrics):
     return judge(asked, [seen], part_scale="exact")
 
 
-@pytest.mark.parametrize(("settings", "expected"), [(3, "match"), (12, "match"), (2, "inconclusive"), (0, "inconclusive")])
-def test_a_construction_is_seen_in_three_settings(settings, expected):
+@pytest.mark.parametrize("settings", [0, 2, 3, 12])
+def test_a_construction_is_seen_in_three_settings(settings):
+    expected = "match" if settings >= 3 else "inconclusive"
     found = built(settings)
     assert (found.verdict, found.kind, found.scale, found.settings) == (expected, "construction", "exact", settings)
     assert not found.why or "of the 3 settings that a construction needs" in found.why

@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import notebook_rules
-from course_replication import Card, Store, card, load_claims
+from course_replication import Card, Store, badge_of, card, claims_of, load_claims
 from course_replication.card_tables import named, plain, tables_of, with_spread
 from course_replication.claims import Claim, Expectation, Number
 from course_replication.parts import Part
@@ -203,3 +203,16 @@ def test_a_card_needs_neither_torch_nor_what_measures_claims():
     ]
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == ["set()", "[]", ""]
+
+
+def test_the_claims_of_a_chapter_are_listed_with_kind_and_scale():
+    found = claims_of("16_introducing_overlap")
+    mine = [claim for claim in CLAIMS.values() if claim.chapter == "16_introducing_overlap"]
+    assert [verdict.claim for verdict in found.verdicts] == mine and len(mine) > 3
+    rows = repr(found).splitlines()[2:]
+    for verdict, row in zip(found.verdicts, rows, strict=True):
+        assert row.startswith(badge_of(verdict)) and row.endswith(verdict.claim.title)
+    soup = BeautifulSoup(found._repr_html_(), "html.parser")
+    assert soup.div["data-chapter"] == "16_introducing_overlap" and len(soup.select("tbody tr")) == len(mine)
+    with pytest.raises(ValueError, match="chapter: got '16'; expected one of"):
+        claims_of("16")

@@ -85,6 +85,7 @@ class Expectation:
     margin : a difference of `order` that would be too small to speak of, stated before the runs.
     unlearnt : the claim is about not learning, so that its arms need not have learnt.
     somewhere : the statement does not say in which settings it is to hold.
+    doubt : why this measurement concludes nothing, whatever it shows: it asks something else than the paper does.
     """
 
     match: str
@@ -96,6 +97,7 @@ class Expectation:
     margin: float | None = None
     unlearnt: bool = False
     somewhere: bool = False
+    doubt: str | None = None
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,8 @@ def _by_construction(found: Verdict) -> tuple[str, str]:
 
 def _doubts(found: Verdict, samples: Samples) -> list[str]:
     """Why nothing can be concluded, whatever the rule says."""
-    expects, said = found.claim.expects, []
+    expects = found.claim.expects
+    said = [" ".join(expects.doubt.split())] if expects.doubt else []
     for step in (step for chain in expects.applied for step in steps_of(chain, samples, trained=False)):
         said += [] if step.means[0] > step.means[1] else [f"the treatment was not applied: {_in_words(step)}"]
     constants = [name for step in found.orders for name in _names(step) if constant(name) is not None]

@@ -245,7 +245,9 @@ def cards(notebook):
 
 
 def _named(card) -> str:
-    return f"the list of {card.chapter}'s claims" if hasattr(card, "chapter") else f"the card of {card.verdict.claim.id}"
+    if hasattr(card, "chapter"):
+        return f"the list of {card.chapter}'s claims"
+    return f"the card of {card.verdict.claim.id}"
 
 
 def card_faults(notebook) -> list[str]:

@@ -315,6 +315,13 @@ def test_a_threshold_of_our_own_shows_and_concludes_nothing(kind):
         assert judge(asked, migs(*FIVE, low=[0.0] * 5), part_scale=scale).verdict == expected
 
 
+def test_a_measurement_that_asks_something_else_concludes_nothing():
+    asked = claim(match="direction", order=("mig > 1.4",), expects={"doubt": "the paper judges by eye"})
+    found = judge(asked, migs(*FIVE))
+    assert (found.verdict, found.why) == ("inconclusive", "the paper judges by eye")
+    assert judge(asked, []).verdict == "not run"
+
+
 @pytest.mark.parametrize(("values", "stable"), [(FIVE, False), ((3.0, 3.1, 2.9, 3.0, 3.0), True)])
 def test_whether_a_step_survives_without_any_one_seed(values, stable):
     """Without the 5 the mean is 2.5 and (2.5 − 1.4)/√(1.667/4) = 1.70 is short of t(.95, 3) = 2.35."""

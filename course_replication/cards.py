@@ -22,7 +22,7 @@ PAPER_NAMES = {
 }  # fmt: skip
 SCALES_IN_WORDS = {
     "exact": "Exact: nothing is trained",
-    "small": "Small: trained on a small grid and for few steps",
+    "small": "Small: trained on a small grid, with a small network or for few steps",
     "full": "Full: trained on the paper's images with its network",
 }
 

@@ -51,7 +51,7 @@ def test_a_trained_number_by_hand():
         "95 % prediction interval": "0.260 to 0.740", "control": "0.125", "agrees": "no",
     }  # fmt: skip
     assert shown.remarks == [
-        "Small: trained on a small grid and for few steps, 5 seeds.",
+        "Small: trained on a small grid, with a small network or for few steps, 5 seeds.",
         "Nothing can be concluded: mig: the interval is as wide as the gap to the control, 0.375.",
         "Unlike the paper: on a smaller grid.",
     ]

@@ -141,9 +141,9 @@ def _step(names: tuple[str, str], samples: Samples, trained: bool, margin: float
     moved = {seed: value + (margin or 0.0) for seed, value in sides[1].items()}
     ways = slice(None, None, 1 if holds else -1)  # what is shown, in that order
     controls = [_controls(name, samples) for name in names]
-    common = set.intersection(*(set(found) for found in controls if found is not None))
+    common = set.intersection(*(set(found) for found in controls if found)) if any(controls) else set()
     pairs = [*zip(sides, controls, strict=True)]
-    twins = {name: [side if own is None else own[name] for side, own in pairs] for name in common}
+    twins = {name: [own[name] if own else side for side, own in pairs] for name in common}
     passing = [name for name, both in twins.items() if _shown(*both[ways])]
     seeds = set().union(*(side for side in sides if len(side) > 1))
     return Ordered(
@@ -172,17 +172,15 @@ def _shown(first: Sample, second: Sample, without: int | None = None) -> bool:
     return p_larger(*sides) <= LEVEL
 
 
-def _controls(name: str, samples: Samples) -> dict[str, Sample] | None:
-    """Control → its sample of that metric; None for a number, which is its own control."""
-    if constant(name) is not None:
-        return None
+def _controls(name: str, samples: Samples) -> dict[str, Sample]:
+    """Control → its sample of that metric; none for a number, nor for what has no network: it is its own control."""
     parts = [key.split("/", 2) for key in samples if key.startswith(CONTROL) and key.endswith(f"/{name}")]
     return {control: samples[f"{CONTROL}{control}/{what}"] for _, control, what in parts if what == name}
 
 
 def _nearest(name: str, ours: float, samples: Samples) -> float | None:
     """The mean of the control that comes nearest to ours."""
-    means = [fmean(sample.values()) for sample in (_controls(name, samples) or {}).values()]
+    means = [fmean(sample.values()) for sample in _controls(name, samples).values()]
     return min(means, key=lambda mean: abs(mean - ours), default=None)
 
 

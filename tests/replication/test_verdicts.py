@@ -267,9 +267,17 @@ def test_a_constant_is_its_own_control():
     assert judge(asked, migs(*FIVE, **{"control/untrained/mig": [0.5, 0.6, 0.5, 0.6, 0.5]})).verdict == "match"
 
 
-def test_a_control_without_one_of_the_metrics_is_none():
+def test_what_has_no_control_is_its_own():
+    """As a loss on images is, beside which networks are held."""
     asked = claim(match="direction", order=("mig > low",))
-    assert judge(asked, migs(*FIVE, low=[0.0] * 5, **{"control/untrained/mig": FIVE})).verdict == "match"
+    for twin, expected in ((FIVE, "inconclusive"), ([0.0, 0.1, 0.0, 0.1, 0.0], "match")):
+        assert judge(asked, migs(*FIVE, low=[0.2] * 5, **{"control/untrained/mig": twin})).verdict == expected
+
+
+def test_a_control_of_one_side_that_the_other_lacks_is_none():
+    twins = {"control/shuffled/mig": FIVE, "control/untrained/low": [0.0] * 5, "control/untrained/mig": [0.0] * 5}
+    asked = claim(match="direction", order=("mig > low",))
+    assert judge(asked, migs(*FIVE, low=[0.0] * 5, **twins)).verdict == "match"
 
 
 @pytest.mark.parametrize(

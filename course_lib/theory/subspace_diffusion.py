@@ -167,8 +167,8 @@ def _check_bytes(size: int, dim: int, max_bytes: int) -> None:
     if size > max_bytes:
         raise ValueError(
             f"max_bytes: got {max_bytes}, but the Laplacian would take {size} ({size / 1e9:.1f} GB); allowed are "
-            f"larger numbers, where there is the memory. It grows like the fourth power of dim, here {dim}, and like points "
-            "times neighbours."
+            f"larger numbers, where there is the memory. It grows like the fourth power of dim, here {dim}, and like "
+            "points times neighbours."
         )
 
 

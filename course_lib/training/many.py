@@ -76,14 +76,14 @@ class ManyTrainer:
         self.frameworks: list[Framework] = list(self.crowd.members)
         self.numbers = self.crowd.numbers(device)
         self._loss = _Loss(self.frameworks[0])
-        columns = zip(*(framework.named_parameters() for framework in self.frameworks), strict=True)
-        self.weights = {
-            column[0][0]: torch.stack([weight.detach() for _, weight in column]).requires_grad_(
-                column[0][1].requires_grad
-            )
-            for column in columns
+        columns = {
+            name: [one.get_parameter(name) for one in self.frameworks] for name, *_ in _layout(self.frameworks[0])
         }
-        self._pieces = {player: self._cut(player) for player in self.players}
+        self.weights = {
+            name: torch.stack([weight.detach() for weight in column]).requires_grad_(column[0].requires_grad)
+            for name, column in columns.items()
+        }
+        self._groups = {player: self._cut(player) for player in self.players}
         self.optimisers = {player: self._adam(player) for player in self.players}
         self._calls: dict[str, list[RandomCall]] = {}
 
@@ -100,16 +100,16 @@ class ManyTrainer:
 
     @torch.no_grad()
     def write(self, running: list[int]) -> None:
-        """Give the weights of the models that still run to their frameworks; the others' moments are cleared of NaN."""
+        """Give the weights of the models that still run to their frameworks, and clear the moments of the others."""
         for place in running:
             for name, weight in self.frameworks[place].named_parameters():
                 weight.copy_(self.weights[name][place])
-        stopped = [place for place in range(len(self.frameworks)) if place not in running]
+        running = torch.tensor([place in running for place in range(len(self.frameworks))], device=self.index.device)
         for player, optimiser in self.optimisers.items():
-            for _, part, piece in self._pieces[player]:
-                for place in (place for place in stopped if part.start <= place < part.stop):
+            for part, _, pairs in self._groups[player]:
+                for _, piece in pairs:
                     for moment in ("exp_avg", "exp_avg_sq"):
-                        optimiser.state[piece][moment][place - part.start].zero_()
+                        optimiser.state[piece][moment][~running[part]] = 0  # a NaN would be stored
 
     def go_on_from(self, steps: int) -> None:
         """Set how many steps are done, and learn which random numbers the losses draw."""
@@ -152,13 +152,14 @@ class ManyTrainer:
 
     def _turn(self, player: str, views: Tensor) -> dict[str, Tensor]:
         terms = self._terms(player, views)
-        trained = [weight for weight, *_ in self._pieces[player]]
-        for weight in trained:
-            weight.grad = None
+        leaves = [leaf for leaf, _ in self._groups[player][0][2]]
+        for leaf in leaves:
+            leaf.grad = None
         # A sum over the models too: none reaches another's weights, so the gradient of each is its own.
-        sum(terms.values()).sum().backward(inputs=list(dict.fromkeys(trained)))
-        for weight, part, piece in self._pieces[player]:
-            piece.grad = weight.grad[part]
+        sum(terms.values()).sum().backward(inputs=leaves)
+        for part, _, pairs in self._groups[player]:
+            for leaf, piece in pairs:
+                piece.grad = None if leaf.grad is None else leaf.grad[part]
         self.optimisers[player].step()
         return {name: term.detach() for name, term in terms.items()}
 
@@ -183,7 +184,9 @@ class ManyTrainer:
         self.generators.set_state(before)
         try:
             self._compare(alone, self._terms(player, views))
-        except (RuntimeError, TypeError, ValueError) as error:
+        except torch.OutOfMemoryError:
+            raise
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
             kind = type(self.frameworks[0]).__name__
             raise ValueError(f"frameworks: {kind} cannot be trained in a batch of these ({error}). {ALONE}") from error
 
@@ -197,35 +200,27 @@ class ManyTrainer:
             for place in far.nonzero().flatten().tolist():
                 raise ValueError(f"{name} of number {place} is {term[place]:g}, but {together[name][place]:g} in it")
 
-    def _cut(self, player: str) -> list[tuple[Tensor, slice, Tensor]]:
-        """The player's weights in pieces of models that stand together and have the same settings of Adam.
+    def _cut(self, player: str) -> list[tuple[slice, dict, list[tuple[Tensor, Tensor]]]]:
+        """The player's weights, cut where neighbouring models have other settings of Adam.
 
-        Each is the leaf (K, ...), the part of the models, and that part, which shares the leaf's memory.
+        Each group is a run of models, its settings, and pairs of a leaf (K, ...) and the part of it that belongs to the
+        run, in the same memory.
         """
-        names = {id(weight): name for name, weight in self.frameworks[0].named_parameters()}
-        leaves = [self.weights[names[id(weight)]] for weight in self.frameworks[0].parameters_of(player)]
-        leaves = [leaf for leaf in leaves if leaf.requires_grad]
+        first = self.frameworks[0]
+        names = {id(weight): name for name, weight in first.named_parameters()}
+        leaves = [self.weights[names[id(weight)]] for weight in first.parameters_of(player) if weight.requires_grad]
         if not leaves:
-            raise ValueError(
-                f"frameworks: all weights of the player {player!r} are frozen; something must be trainable."
-            )
-        return [(leaf, part, leaf.detach()[part]) for part, _ in self._parts(player) for leaf in leaves]
-
-    def _parts(self, player: str) -> list[tuple[slice, dict]]:
-        """Runs of models whose Adam of this player has the same settings."""
+            raise ValueError(f"frameworks: all weights of player {player!r} are frozen; something must be trainable.")
         settings = [framework.adam(player) for framework in self.frameworks]
         if player == self.players[0]:
             settings = [one | {"lr": rate} for one, rate in zip(settings, self.rates, strict=True)]
         runs = [list(run) for _, run in groupby(range(len(settings)), key=settings.__getitem__)]
-        return [(slice(run[0], run[-1] + 1), settings[run[0]]) for run in runs]
+        parts = [slice(run[0], run[-1] + 1) for run in runs]
+        return [(part, settings[part.start], [(leaf, leaf.detach()[part]) for leaf in leaves]) for part in parts]
 
     def _adam(self, player: str) -> Adam:
-        pieces = self._pieces[player]
-        groups = [
-            {"params": [piece for _, part, piece in pieces if part == run], **settings}
-            for run, settings in self._parts(player)
-        ]
-        return fused_adam(groups)
+        groups = self._groups[player]
+        return fused_adam([{"params": [piece for _, piece in pairs], **settings} for _, settings, pairs in groups])
 
     def _note_faults(self, terms: dict[str, Tensor]) -> None:
         # On the device, as in `Trainer`: what is looked at only now and then is not blamed on a later step.

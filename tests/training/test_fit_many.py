@@ -106,6 +106,14 @@ def test_one_model_and_frozen_weights():
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
+def test_weights_that_the_loss_does_not_use_stay():
+    frameworks = vaes()
+    for framework in frameworks:
+        framework.model.spare = torch.nn.Parameter(torch.ones(2))
+    fit_many(frameworks, DATA, steps=3, **RUN)
+    assert all(torch.equal(framework.model.spare, torch.ones(2)) for framework in frameworks)
+
+
 def test_what_stops_stops_alone():
     starts = (1e9, 7.0, 1e9)
     frameworks, expected = (

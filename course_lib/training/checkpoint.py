@@ -95,7 +95,8 @@ class Checkpoint:
 
     def _check_generator(self, state: Tensor) -> None:
         try:
-            torch.Generator(self.generator.device).set_state(state)
+            for one in torch.atleast_2d(state):  # of many models, a row for each
+                torch.Generator(self.generator.device).set_state(one.clone())
         except RuntimeError as error:
             raise ValueError(f"checkpoint: {self.path} is damaged: the state of its generator is none.") from error
 

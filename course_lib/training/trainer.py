@@ -75,8 +75,13 @@ def adam(framework: Framework, player: str) -> Adam:
     weights = [weight for weight in framework.parameters_of(player) if weight.requires_grad]
     if not weights:
         raise ValueError(f"framework: all weights of its player {player!r} are frozen; something must be trainable.")
-    on_cuda = any(weight.is_cuda for weight in weights)
-    optimiser = Adam(weights, **framework.adam(player), fused=True, capturable=on_cuda)
+    return fused_adam([{"params": weights, **framework.adam(player)}])
+
+
+def fused_adam(groups: list[dict]) -> Adam:
+    """An Adam of such groups of weights and settings, its state made."""
+    weights = [weight for group in groups for weight in group["params"]]
+    optimiser = Adam(groups, fused=True, capturable=any(weight.is_cuda for weight in weights))
     for weight in weights:
         state = optimiser.state[weight]
         state["step"] = torch.zeros((), dtype=torch.float32, device=weight.device)

@@ -237,7 +237,7 @@ def test_errors_name_the_argument_and_what_is_allowed(call, words):
         (lambda: batch_triplets(4, 6, generator(), lambda a, b: (a - b) * float("nan")), "distance: got NaN"),
         (lambda: batch_triplets(4, 6, generator(), lambda a, b: torch.ones(1)), r"distance: got shape \(1,\) for 6"),
         (
-            lambda: factor_distance(FactorSpace("ab", (2**31, 2**31 - 1)), 0, 1, by="scaled_l1"),
+            lambda: factor_distance(FactorSpace("abc", (2_000_000, 1_999_999, 1_999_997)), 0, 1, by="scaled_l1"),
             "space: got .* exceed 2⁶³; allowed are 'l1' and 'differing'",
         ),
         (lambda: SPACE.factors(torch.tensor([0, 1]).to_sparse()), "index: got a tensor of layout torch.sparse_coo"),

@@ -126,7 +126,10 @@ class Framework(nn.Module, ABC):
     def generate(self, latents) -> Tensor:
         """Latents (B, D) → the decoder's images, pixels in [0, 1]."""
         self.check_precision()
-        latents = as_tensor(latents, "latents").to(self.model.pixel_mean.device, torch.float32)
+        latents = as_tensor(latents, "latents")
+        if latents.is_complex():
+            raise ValueError(f"latents: got dtype {latents.dtype}; allowed are real numbers.")
+        latents = finite(latents.to(self.model.pixel_mean.device, torch.float32), "latents")
         if latents.ndim != 2 or latents.shape[1] != self.model.latent_dim:
             raise ValueError(
                 f"latents: got shape {tuple(latents.shape)}; expected (B, {self.model.latent_dim}) for this model."
@@ -172,7 +175,14 @@ class Framework(nn.Module, ABC):
         images = images.to(self.model.pixel_mean.device)
         if images.dtype == torch.uint8:
             return standardise(images, self.model.pixel_mean, self.model.pixel_std)
-        return images.to(torch.float32)
+        return finite(images.to(torch.float32), "images")
+
+
+def finite(values: Tensor, argument: str) -> Tensor:
+    """`values`, or a ValueError naming `argument` unless all are finite in float32; only on the CPU, as elsewhere."""
+    if values.device.type == "cpu" and not values.isfinite().all():
+        raise ValueError(f"{argument}: got numbers that are NaN or infinite in float32; allowed are finite ones.")
+    return values
 
 
 def load_framework(path: str | Path) -> Framework:
@@ -196,7 +206,7 @@ def load_framework(path: str | Path) -> Framework:
         model.load_state_dict(of_model)  # first: a framework may ask what its model was built for
         framework = kind(model, **arguments)
         framework.load_state_dict(weights)
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
             f"path: {path} is from another edition of course_lib, or its weights do not fit its configuration: {error}"
         ) from error

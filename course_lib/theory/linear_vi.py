@@ -36,6 +36,7 @@ class LinearGaussian:
 
     def __init__(self, weights, noise):
         self.weights, self.noise = float_array(weights, "weights"), float_array(noise, "noise")
+        _check_finite(weights=self.weights, noise=self.noise)
         if self.weights.ndim != 2 or self.noise.shape != self.weights.shape[:1] or not (self.noise > 0).all():
             raise ValueError(
                 f"noise: got {noise!r} for weights of shape {self.weights.shape}; allowed are positive variances (X,) "
@@ -130,6 +131,13 @@ def fit_factors(moments, weights, noise, *, beta: float = 1.0, tolerance: float 
     return FactorFit(model, np.array(bounds), False)
 
 
+def _check_finite(**arrays) -> None:
+    """Raise a ValueError naming the first of `arrays` that holds NaN or infinite numbers."""
+    for argument, values in arrays.items():
+        if not np.isfinite(np.asarray(values)).all():
+            raise ValueError(f"{argument}: got NaN or infinite numbers; allowed are finite ones.")
+
+
 class SparseFit(NamedTuple):
     """What `fit_sparse` found: weights (X, K), and F_β in nats for one observation, at the start and in the end.
 
@@ -176,6 +184,9 @@ def fit_sparse(
     check_choice((False, True), fixed_lengths=fixed_lengths)
     given = {"x": x, "weights": weights, "noise": noise}
     x, start, noise = (torch.from_numpy(float_array(value, name)) for name, value in given.items())
+    _check_finite(x=x, weights=start, noise=noise)
+    if not (noise > 0).all() or not len(x):
+        raise ValueError(f"noise: got {noise.tolist()} for {len(x)} observations; allowed are variances above 0.")
     if x.ndim != 2 or start.ndim != 2 or len(start) != x.shape[1] or noise.shape != (x.shape[1],):
         raise ValueError(
             f"weights: got shape {tuple(start.shape)} and noise {tuple(noise.shape)} for observations "

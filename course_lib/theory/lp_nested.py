@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers, check_numbers, check_seed, float_array
+from course_lib.arguments import check_instance, check_integers, check_numbers, check_seed, float_array
 
 
 class LpNested:
@@ -62,8 +62,11 @@ class LpNested:
 
     def radii(self, z: Tensor) -> Tensor:
         """v_i of each subspace: (n, D) → (n, l)."""
+        check_instance(Tensor, f"a tensor (n, {self.dim})", z=z)
         if z.ndim != 2 or z.shape[1] != self.dim:
             raise ValueError(f"z: got shape {tuple(z.shape)}; allowed is (n, {self.dim}).")
+        if z.device.type == "cpu" and z.isnan().any():
+            raise ValueError("z: got NaN; allowed are numbers.")
         inner = self.inner.to(z.device)
         sums = [part.abs().pow(p).sum(1) for part, p in zip(z.split(self.layout, dim=1), inner, strict=True)]
         sums = torch.stack(sums, 1)

@@ -9,7 +9,7 @@ from scipy.sparse import bsr_matrix, csr_matrix
 from scipy.sparse.linalg import eigsh
 from scipy.spatial import cKDTree
 
-from course_lib.arguments import check_integers, check_numbers, float_array
+from course_lib.arguments import check_integers, check_numbers, check_seed, float_array
 
 SIMILAR = 0.5  # cosine from which two axes of a tangent space belong to one factor
 FLAT = 0.25  # residual above which fields do not commute: about ½ on a flat torus, .02 on a product of three spheres
@@ -100,7 +100,9 @@ def split_manifold(
     (gap,) = check_numbers(0, above=True, gap=gap)
     check_integers(1, count=count)
     laplacian, tangents = connection_laplacian(points, dim, neighbours, max_bytes)
-    basis, draws = symmetric_basis(dim), np.random.default_rng(seed)
+    basis, draws = symmetric_basis(dim), np.random.default_rng(check_seed(seed))
+    if count >= laplacian.shape[0]:
+        raise ValueError(f"count: got {count}; allowed are fewer eigenvalues than the {laplacian.shape[0]} there are.")
     start = draws.normal(size=laplacian.shape[0])
     # to the last digit: a search that ends sooner misses the second of two equal eigenvalues
     values, vectors = eigsh(laplacian, k=count, which="SA", tol=0, ncv=max(40, 2 * count + 1), v0=start)
@@ -133,6 +135,8 @@ def connection_laplacian(
     """
     points = float_array(points, "points")
     dim, neighbours, max_bytes = check_integers(2, dim=dim, neighbours=neighbours, max_bytes=max_bytes)
+    if not np.isfinite(points).all():
+        raise ValueError("points: got NaN or infinite numbers; allowed are finite ones.")
     if points.ndim != 2 or points.shape[1] < dim or len(points) <= neighbours or neighbours < dim:
         raise ValueError(
             f"points: got shape {points.shape} for dim {dim} and {neighbours} neighbours; allowed are more points than "

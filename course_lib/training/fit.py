@@ -1,7 +1,6 @@
 """The training loop: one for every framework."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from tqdm.auto import tqdm
 from course_lib.arguments import check_choice, check_instance, check_integers, check_numbers, check_seed
 from course_lib.data import GridDataset, check_data
 from course_lib.frameworks import Framework
+from course_lib.storage import check_path
 from course_lib.training.capture import CapturedStep, should_capture
 from course_lib.training.checkpoint import Checkpoint
 from course_lib.training.history import History
@@ -143,7 +143,7 @@ def check_run(steps, batch_size, checkpoint, checkpoint_every, log_every, budget
     check_choice((True, False, "auto"), capture=capture)
     callbacks = _check_callbacks(callbacks)
     if checkpoint is not None:
-        check_instance(str | os.PathLike, "the path of a file", checkpoint=checkpoint)
+        check_path(checkpoint, "checkpoint")
     return steps, *counts, budget, callbacks
 
 

@@ -204,3 +204,18 @@ def test_with_lengths_fixed_directions_spread():
 def test_errors_name_the_argument(argument, call):
     with pytest.raises(ValueError, match=f"^{argument}: got .*allowed"):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: LinearGaussian([[np.nan]], [1.0]), "weights: got NaN"),
+        (lambda: LinearGaussian([[1.0]], [np.inf]), "noise: got NaN or infinite"),
+        (lambda: fit_sparse(np.full((4, 2), np.nan), np.ones((2, 1)), [1, 1]), "x: got NaN"),
+        (lambda: fit_sparse(np.ones((4, 2)), np.ones((2, 1)), [0, 1]), "noise: got .* allowed are variances above 0"),
+        (lambda: fit_sparse(np.ones((0, 2)), np.ones((2, 1)), [1, 1]), "noise: got .* for 0 observations"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused_by_name(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -119,3 +119,9 @@ def test_the_normaliser_of_one_latent_by_hand():
 def test_errors_name_the_argument(argument, call):
     with pytest.raises(ValueError, match=rf"^{argument}(\[\d\])?: got .*allowed"):
         call()
+
+
+def test_what_is_no_number_has_no_density():
+    for z, words in ((torch.full((1, 4), torch.nan), "z: got NaN"), ([[0.0] * 4], "z: got .*allowed is a tensor")):
+        with pytest.raises(ValueError, match=words):
+            LpNested((2, 2)).log_density(z)

@@ -191,3 +191,16 @@ def test_angles_are_scipys_and_factors_are_matched():
 def test_errors_name_the_argument(argument, call):
     with pytest.raises(ValueError, match=f"^{argument}: got .*allowed"):
         call()
+
+
+@pytest.mark.parametrize(
+    ("points", "options", "words"),
+    [
+        (np.full((50, 3), np.nan), {}, "points: got NaN or infinite"),
+        (np.random.default_rng(0).normal(size=(20, 3)), {"count": 1000}, "count: got 1000; allowed are fewer"),
+        (np.random.default_rng(0).normal(size=(20, 3)), {"seed": -1}, "seed: got -1"),
+    ],
+)
+def test_what_cannot_be_split_is_refused_by_name(points, options, words):
+    with pytest.raises(ValueError, match=words):
+        split_manifold(points, 2, gap=0.1, **options)

@@ -15,6 +15,7 @@ from torch.optim import Adam
 
 from course_lib.data import DSprites, XYSquares
 from course_lib.frameworks import (
+    AAE,
     DIPVAE,
     AdaGVAE,
     AdaMLVAE,
@@ -45,6 +46,7 @@ FRAMEWORKS = {
     "FactorVAE": FactorVAE,
     "BetaTCVAE": BetaTCVAE,
     "DIPVAE": DIPVAE,
+    "AAE": AAE,
     "AdaGVAE": AdaGVAE,
     "AdaMLVAE": AdaMLVAE,
     "TripletVAE": TripletVAE,

@@ -25,11 +25,20 @@ ORDER = (
     "FactorVAE",
     "BetaTCVAE",
     "DIPVAE",
+    "AAE",
+    "FactorVAEToPrior",
     "AdaGVAE",
     "AdaMLVAE",
     "TripletVAE",
     "AdaTripletVAE",
 )
+DRAWN = {  # images that meet in each element of a batch, where it is not one
+    "FactorVAE": "one, and one for the discriminator",
+    "AdaGVAE": "a pair",
+    "AdaMLVAE": "a pair",
+    "TripletVAE": "a triplet",
+    "AdaTripletVAE": "a triplet",
+}
 HEAD = """<!-- Made from the docstrings by `make reference`: change those. -->
 # Frameworks
 
@@ -178,11 +187,10 @@ def table() -> str:
     rows = ["| framework | images per draw | players | `reduction` | learning rate |", "|---|---|---|---|---|"]
     for name in ORDER:
         cls = getattr(frameworks, name)
-        views = {"AdaGVAE": "a pair", "AdaMLVAE": "a pair", "TripletVAE": "a triplet", "AdaTripletVAE": "a triplet"}
         reduction = next(defaults(base)["reduction"] for base in cls.__mro__ if "reduction" in defaults(base))
-        drawn = "one, and one for the discriminator" if len(cls.players) > 1 else views.get(name, "one")
         rows.append(
-            f"| [{name}](#{name.lower()}) | {drawn} | {', '.join(cls.players)} | {reduction} | {cls.learning_rate:g} |"
+            f"| [{name}](#{name.lower()}) | {DRAWN.get(name, 'one')} | {', '.join(cls.players)} | {reduction} | "
+            f"{cls.learning_rate:g} |"
         )
     return "\n".join(rows)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from course_lib.data import XYSquares
-from course_lib.frameworks import AdaTripletVAE, AnnealedVAE, BetaTCVAE, BetaVAE, FactorVAE
+from course_lib.frameworks import AAE, AdaTripletVAE, AnnealedVAE, BetaTCVAE, BetaVAE, FactorVAE
 from course_lib.models import conv_vae, mlp_vae
 from course_lib.training import capture, fit
 
@@ -18,6 +18,7 @@ BUILDERS = {
     "BetaVAE conv": lambda data: BetaVAE(conv_vae(data, 3), reconstruction="mse-box"),
     "AnnealedVAE": lambda data: AnnealedVAE(mlp_vae(data, 3), 10.0, capacity=5.0, steps=20),
     "FactorVAE": lambda data: FactorVAE(mlp_vae(data, 3), hidden=(16,)),
+    "AAE": lambda data: AAE(mlp_vae(data, 3), hidden=(16,)),
     "BetaTCVAE": lambda data: BetaTCVAE(mlp_vae(data, 3), estimator="mss"),
     "AdaTripletVAE": lambda data: AdaTripletVAE(mlp_vae(data, 3)),
 }

@@ -17,6 +17,8 @@ from course_lib.data import DSprites, XYSquares
 from course_lib.frameworks import (
     AAE,
     DIPVAE,
+    ISATCVAE,
+    ISAVAE,
     AdaGVAE,
     AdaMLVAE,
     AdaTripletVAE,
@@ -47,6 +49,8 @@ FRAMEWORKS = {
     "BetaTCVAE": BetaTCVAE,
     "DIPVAE": DIPVAE,
     "AAE": AAE,
+    "ISAVAE": ISAVAE,
+    "ISATCVAE": ISATCVAE,
     "AdaGVAE": AdaGVAE,
     "AdaMLVAE": AdaMLVAE,
     "TripletVAE": TripletVAE,

@@ -27,6 +27,8 @@ ORDER = (
     "DIPVAE",
     "AAE",
     "FactorVAEToPrior",
+    "ISAVAE",
+    "ISATCVAE",
     "AdaGVAE",
     "AdaMLVAE",
     "TripletVAE",

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from course_lib.arguments import as_tensor, check_choice, check_instance
 from course_lib.data import standardise
 from course_lib.factors import FactorSpace
-from course_lib.losses import reconstruction_loss
+from course_lib.losses import reconstruction_loss, standard_normal_log_density
 from course_lib.models import VAE, DiagonalGaussian
 from course_lib.sampling import singles
 from course_lib.storage import TRAINING, read_tensors, write_tensors
@@ -96,6 +96,10 @@ class Framework(nn.Module, ABC):
     def adam(self, player: str) -> dict:
         """The settings of the Adam that trains `player`: its learning rate `lr` and its `betas`."""
         return {"lr": self.learning_rate, "betas": (0.9, 0.999)}
+
+    def log_prior(self, latents: Tensor) -> Tensor:
+        """log p(z) of latents (B, D): (B,), in nats. That of N(0, I), unless a framework has a prior of its own."""
+        return standard_normal_log_density(latents).sum(1)
 
     def reduce(self, elements: Tensor) -> Tensor:
         """Elements (B, ...) → one number, by the framework's `reduction`."""

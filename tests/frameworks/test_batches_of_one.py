@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from course_lib.data import XYSquares
-from course_lib.frameworks import DIPVAE, BetaTCVAE, BetaVAE, FactorVAE, TripletVAE
+from course_lib.frameworks import DIPVAE, ISATCVAE, BetaTCVAE, BetaVAE, FactorVAE, TripletVAE
 from course_lib.losses import aggregate_log_densities, permuted_latents
 from course_lib.models import DiagonalGaussian, mlp_vae
 from course_lib.sampling import batch_triplets
@@ -17,6 +17,7 @@ COMPARING = {
     "mws": lambda model: BetaTCVAE(model, estimator="mws"),
     "mss": lambda model: BetaTCVAE(model, estimator="mss"),
     "batch": lambda model: BetaTCVAE(model, estimator="batch"),
+    "ISA-TCVAE": lambda model: ISATCVAE(model),
     "FactorVAE": lambda model: FactorVAE(model, hidden=(4,)),
     "perceived triplets": lambda model: TripletVAE(model, by="perceived"),
 }

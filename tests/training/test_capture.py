@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from course_lib.data import XYSquares
-from course_lib.frameworks import AAE, AdaTripletVAE, AnnealedVAE, BetaTCVAE, BetaVAE, FactorVAE
+from course_lib.frameworks import AAE, ISATCVAE, AdaTripletVAE, AnnealedVAE, BetaTCVAE, BetaVAE, FactorVAE
 from course_lib.models import conv_vae, mlp_vae
 from course_lib.training import capture, fit
 
@@ -19,6 +19,7 @@ BUILDERS = {
     "AnnealedVAE": lambda data: AnnealedVAE(mlp_vae(data, 3), 10.0, capacity=5.0, steps=20),
     "FactorVAE": lambda data: FactorVAE(mlp_vae(data, 3), hidden=(16,)),
     "AAE": lambda data: AAE(mlp_vae(data, 3), hidden=(16,)),
+    "ISATCVAE": lambda data: ISATCVAE(mlp_vae(data, 3), layout=(2, 1), learnt=True),
     "BetaTCVAE": lambda data: BetaTCVAE(mlp_vae(data, 3), estimator="mss"),
     "AdaTripletVAE": lambda data: AdaTripletVAE(mlp_vae(data, 3)),
 }

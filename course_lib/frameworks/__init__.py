@@ -11,6 +11,8 @@ from course_lib.frameworks.dip_vae import DIPVAE
 from course_lib.frameworks.factor_vae import FactorVAE
 from course_lib.frameworks.factor_vae_to_prior import FactorVAEToPrior
 from course_lib.frameworks.framework import Framework, Step, load_framework
+from course_lib.frameworks.info_gan import InfoGAN
+from course_lib.frameworks.info_wgan_gp import InfoWGAN_GP
 from course_lib.frameworks.isa_tcvae import ISATCVAE
 from course_lib.frameworks.isa_vae import ISAVAE
 from course_lib.frameworks.triplet_vae import TripletVAE
@@ -30,6 +32,8 @@ __all__ = [
     "Framework",
     "ISATCVAE",
     "ISAVAE",
+    "InfoGAN",
+    "InfoWGAN_GP",
     "Step",
     "TripletVAE",
     "load_framework",

@@ -6,9 +6,12 @@ from math import prod
 import torch
 from torch import Tensor, nn
 
+from course_lib.data import GridDataset
+
 CHANNELS = (32, 32, 64, 64)  # of the encoder at 64×64, Table A.1 of the thesis; smaller images drop the first layers
 COARSE = 4  # side of the last feature map
 WIDTH = 256  # of the fully connected layer
+NORMALISING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)
 
 
 def conv_networks(shape: tuple[int, int, int], latent_dim: int, width: int = WIDTH) -> tuple[nn.Module, nn.Module]:
@@ -46,10 +49,31 @@ def mlp_networks(shape: tuple[int, int, int], latent_dim: int, hidden: Sequence[
 
 @torch.no_grad()
 def initialise(network: nn.Module, generator: torch.Generator) -> None:
-    """PyTorch's default weights, U(−1/√fan_in, 1/√fan_in) for weight and bias alike, drawn from `generator`."""
+    """PyTorch's default weights, U(−1/√fan_in, 1/√fan_in) for weight and bias alike, drawn from `generator`.
+
+    Layers that normalise start as PyTorch starts them too: as the identity, their averages at 0 and 1.
+    """
     for layer in network.modules():
         weight: Tensor | None = getattr(layer, "weight", None)
-        if weight is not None:
+        if isinstance(layer, NORMALISING):
+            layer.reset_parameters()
+        elif weight is not None:
             bound = weight[0].numel() ** -0.5
             weight.uniform_(-bound, bound, generator=generator)
             layer.bias.uniform_(-bound, bound, generator=generator)
+
+
+def add_statistics(network: nn.Module) -> None:
+    """What of the data travels with the weights: buffers `pixel_mean` and `pixel_std`, (C,), and `dataset_size`, ()."""
+    channels = network.shape[0]
+    network.register_buffer("pixel_mean", torch.zeros(channels, dtype=torch.float32, device="cpu"))
+    network.register_buffer("pixel_std", torch.ones(channels, dtype=torch.float32, device="cpu"))
+    network.register_buffer("dataset_size", torch.zeros((), dtype=torch.int64, device="cpu"))
+
+
+def set_statistics(network: nn.Module, data: GridDataset) -> nn.Module:
+    """The network, once its buffers hold the statistics of `data`."""
+    for buffer, values in ((network.pixel_mean, data.mean), (network.pixel_std, data.std)):
+        buffer.copy_(torch.tensor(values, dtype=torch.float32, device="cpu"))
+    network.dataset_size.fill_(len(data))
+    return network

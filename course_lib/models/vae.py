@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from course_lib.arguments import check_choice, check_integers, check_seed, check_widths
 from course_lib.data import GridDataset, check_data
 from course_lib.models.gaussian import DiagonalGaussian
-from course_lib.models.networks import WIDTH, conv_networks, initialise, mlp_networks
+from course_lib.models.networks import WIDTH, add_statistics, conv_networks, initialise, mlp_networks, set_statistics
 
 
 class VAE(nn.Module):
@@ -34,9 +34,7 @@ class VAE(nn.Module):
                 self.encoder, self.decoder = mlp_networks(self.shape, latent_dim, hidden)
         self.to_empty(device="cpu").float()  # whatever the default device and type are
         initialise(self, torch.Generator().manual_seed(check_seed(seed)))
-        self.register_buffer("pixel_mean", torch.zeros(self.shape[0], dtype=torch.float32, device="cpu"))
-        self.register_buffer("pixel_std", torch.ones(self.shape[0], dtype=torch.float32, device="cpu"))
-        self.register_buffer("dataset_size", torch.zeros((), dtype=torch.int64, device="cpu"))
+        add_statistics(self)
 
     def encode(self, observations: Tensor) -> DiagonalGaussian:
         """Standardised images (B, C, H, W) → the posterior q(z|x) of each, mean and log-variance (B, D) in float32."""
@@ -57,7 +55,7 @@ def conv_vae(data: GridDataset, latent_dim: int = 10, *, width: int = WIDTH, see
     check_data(data)
     (width,) = check_integers(1, width=width)
     hidden = () if width == WIDTH else (width,)
-    return _for_data(VAE("conv", data.shape, latent_dim, hidden, seed), data)
+    return set_statistics(VAE("conv", data.shape, latent_dim, hidden, seed), data)
 
 
 def mlp_vae(data: GridDataset, latent_dim: int = 10, *, hidden: Sequence[int] = (256, 256), seed: int = 0) -> VAE:
@@ -66,11 +64,4 @@ def mlp_vae(data: GridDataset, latent_dim: int = 10, *, hidden: Sequence[int] = 
     `hidden` lists the widths of the encoder's hidden layers, mirrored by the decoder; `seed` fixes the initial weights.
     """
     check_data(data)
-    return _for_data(VAE("mlp", data.shape, latent_dim, hidden, seed), data)
-
-
-def _for_data(model: VAE, data: GridDataset) -> VAE:
-    for buffer, values in ((model.pixel_mean, data.mean), (model.pixel_std, data.std)):
-        buffer.copy_(torch.tensor(values, dtype=torch.float32, device="cpu"))
-    model.dataset_size.fill_(len(data))
-    return model
+    return set_statistics(VAE("mlp", data.shape, latent_dim, hidden, seed), data)

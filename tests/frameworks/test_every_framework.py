@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from course_lib.data import XYSquares
 from course_lib.factors import FactorSpace
 from course_lib.frameworks import (
     AAE,
@@ -19,14 +20,17 @@ from course_lib.frameworks import (
     BetaVAE,
     FactorVAE,
     FactorVAEToPrior,
+    InfoGAN,
+    InfoWGAN_GP,
     TripletVAE,
     load_framework,
 )
 from course_lib.losses.total_correlation import log_weights
-from course_lib.models import VAE, conv_vae, mlp_vae
+from course_lib.models import VAE, conv_gan, conv_vae, mlp_gan, mlp_vae
 from course_lib.training import fit
 from course_lib.training.trainer import Trainer, adam
 
+DATA = XYSquares(2, 2, squares=2, image_size=16)
 KERNEL = torch.rand(5, 5, generator=torch.Generator().manual_seed(0))
 
 
@@ -61,7 +65,29 @@ BUILDERS = {
     "AdaTripletVAE": of(AdaTripletVAE, strength=(0.0, 0.5), differences="kl"),
     "AdaTripletVAE perceived": of(AdaTripletVAE, by="perceived", reconstruction="mse-box"),
 }
-every = pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+every_vae = pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+
+
+def gan_of(framework, *arguments, **fixed):
+    """The same for GANs, whose networks are of the kind of the VAE's, and which have no reconstruction to reduce."""
+
+    def build(data, network=mlp_vae, seed=0):
+        codes = dict(continuous=1, categories=(3,), noise=2, seed=seed)
+        gan = mlp_gan(data, hidden=(16,), **codes) if network is mlp_vae else conv_gan(data, **codes, **conv)
+        return framework(gan, *arguments, **fixed)
+
+    conv = dict(normalisation="layer" if framework is InfoWGAN_GP else "batch")
+    return build
+
+
+GANS = {
+    "InfoGAN": gan_of(InfoGAN, 0.5),
+    "InfoGAN, two turns": gan_of(InfoGAN, discriminator_turns=2),
+    "InfoWGAN_GP": gan_of(InfoWGAN_GP, 0.5, penalty=3.0),
+    "InfoGAN conv": lambda data, network=conv_vae, seed=0: gan_of(InfoGAN)(data, conv_vae, seed),
+    "InfoWGAN_GP conv": lambda data, network=conv_vae, seed=0: gan_of(InfoWGAN_GP)(data, conv_vae, seed),
+}
+every = pytest.mark.parametrize("build", (BUILDERS | GANS).values(), ids=BUILDERS | GANS)
 
 
 def views_of(framework, data, n=16):
@@ -80,7 +106,7 @@ def test_saving_restores_the_objective(build, data, at, tmp_path):
         assert framework.loss(views, at(7, player)) == restored.loss(views, at(7, player))
 
 
-@every
+@every_vae
 def test_means_divide_the_image_by_its_pixels_and_every_latent_term_by_the_latents(build, data, at):
     """The fault: a KL divided by the number of latents beside a penalty that is not."""
     summed, averaged = build(data, reduction="sum"), build(data, reduction="mean")
@@ -157,6 +183,8 @@ def test_numpy_s_numbers_are_kept_as_python_s(data, tmp_path):
     built = [
         BetaTCVAE(model, np.float32(6), dataset_size=np.int64(500)),
         FactorVAE(model, hidden=np.array([4, 5]), seed=np.int64(1)),
+        InfoGAN(mlp_gan(data, noise=np.int64(3), categories=np.array([3])), np.float32(2)),
+        InfoWGAN_GP(mlp_gan(data), penalty=np.int64(5), discriminator_turns=np.int64(2)),
         AAE(model, np.float32(2), hidden=np.array([4, 5]), seed=np.int64(1)),
         ISAVAE(model, layout=np.array([1, 2]), outer=np.float32(2), inner=np.array([2, 3]), learnt=np.True_),
         ISATCVAE(model, np.float32(2), dataset_size=np.int64(500)),
@@ -264,6 +292,13 @@ def test_a_value_that_is_looked_at_would_be_found(data):
         (lambda m: ISAVAE(m, learnt="yes"), "learnt: got 'yes'; allowed are False, True"),
         (lambda m: ISATCVAE(m, estimator="MWS"), "estimator: got 'MWS'"),
         (lambda m: ISATCVAE(VAE("mlp", (2, 16, 16), 3)), "dataset_size: got None"),
+        (lambda m: InfoGAN(m), "model: got VAE; allowed is a GAN, such as mlp_gan"),
+        (lambda m: BetaVAE(mlp_gan(DATA)), "model: got GAN; allowed is a VAE, such as conv_vae"),
+        (lambda m: InfoGAN(mlp_gan(DATA), -1), "information: got -1"),
+        (lambda m: InfoGAN(mlp_gan(DATA), discriminator_turns=0), "discriminator_turns: got 0"),
+        (lambda m: InfoGAN(mlp_gan(DATA), discriminator_learning_rate=0), "discriminator_learning_rate: got 0"),
+        (lambda m: InfoWGAN_GP(mlp_gan(DATA), penalty=-1), "penalty: got -1"),
+        (lambda m: InfoWGAN_GP(conv_gan(DATA)), "model: got a GAN with batch normalisation in its critic; allowed"),
         (lambda m: AdaGVAE(m, True), "beta: got True"),
         (lambda m: AdaGVAE(m, k=(2, 1)), r"k: got \(2, 1\)"),
         (lambda m: AdaGVAE(m, k="all"), "k: got 'all'"),

@@ -6,8 +6,18 @@ import pytest
 import torch
 
 from course_lib.data import XYSquares
-from course_lib.frameworks import AAE, ISATCVAE, AdaTripletVAE, AnnealedVAE, BetaTCVAE, BetaVAE, FactorVAE
-from course_lib.models import conv_vae, mlp_vae
+from course_lib.frameworks import (
+    AAE,
+    ISATCVAE,
+    AdaTripletVAE,
+    AnnealedVAE,
+    BetaTCVAE,
+    BetaVAE,
+    FactorVAE,
+    InfoGAN,
+    InfoWGAN_GP,
+)
+from course_lib.models import conv_gan, conv_vae, mlp_gan, mlp_vae
 from course_lib.training import capture, fit
 
 MODULE = sys.modules[fit.__module__]  # the package's name for it is taken by the function
@@ -21,6 +31,8 @@ BUILDERS = {
     "AAE": lambda data: AAE(mlp_vae(data, 3), hidden=(16,)),
     "ISATCVAE": lambda data: ISATCVAE(mlp_vae(data, 3), layout=(2, 1), learnt=True),
     "BetaTCVAE": lambda data: BetaTCVAE(mlp_vae(data, 3), estimator="mss"),
+    "InfoGAN conv": lambda data: InfoGAN(conv_gan(data)),
+    "InfoWGAN_GP": lambda data: InfoWGAN_GP(mlp_gan(data)),
     "AdaTripletVAE": lambda data: AdaTripletVAE(mlp_vae(data, 3)),
 }
 

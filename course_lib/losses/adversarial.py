@@ -32,7 +32,8 @@ def gradient_penalty(
     Source: Gulrajani et al. 2017, Improved training of Wasserstein GANs, Algorithm 1; a critic that is to be as large
     as can be has it subtracted, where Eq. 16 of Kim and Mnih 2018 adds it. Chapter 07.
     """
-    share = torch.rand(len(first), *[1] * (first.ndim - 1), generator=generator, device=first.device)
+    share = torch.empty_like(first.flatten(1)[:, 0]).uniform_(generator=generator)
+    share = share.view(-1, *[1] * (first.ndim - 1))
     between = (share * first + (1 - share) * second).detach().requires_grad_()
     (slope,) = torch.autograd.grad(critic(between).sum(), between, create_graph=True)
     return (vector_norm(slope.flatten(1).float(), dim=1) - 1).square().mean()

@@ -12,6 +12,7 @@ from course_lib.data import GridDataset, check_data
 from course_lib.models.gaussian import DiagonalGaussian
 from course_lib.models.networks import COARSE, add_statistics, conv_channels, initialise, set_statistics
 
+HALF = dict(kernel_size=4, stride=2, padding=1)  # of a convolution that halves the side, or doubles it
 SLOPE = 0.1  # of leaky ReLUs below 0, as in Chen et al. 2016
 NORMALISATIONS = ("batch", "layer")
 VARIANCES = ("learnt", "fixed")
@@ -85,12 +86,13 @@ class GAN(nn.Module):
 
     def sample(self, n: int, generator: torch.Generator) -> Tensor:
         """n latents of the prior, (n, latent_dim), on the device of `generator`."""
-        own = dict(generator=generator, device=generator.device)
-        parts = [2 * torch.rand(n, self.continuous, **own) - 1]
-        for size in self.categories:
-            zeros = torch.zeros(n, size, device=generator.device)
-            parts.append(zeros.scatter_(1, torch.randint(size, (n, 1), **own), 1.0))
-        return torch.cat([*parts, torch.randn(n, self.noise, **own)], dim=1)
+        latents = torch.zeros(n, self.latent_dim, dtype=torch.float32, device=generator.device)
+        continuous, *one_hots, noise = latents.split([self.continuous, *self.categories, self.noise], dim=1)
+        continuous.uniform_(-1, 1, generator=generator)
+        for one_hot in one_hots:
+            one_hot.scatter_(1, torch.randint(one_hot.shape[1], (n, 1), generator=generator, device=latents.device), 1)
+        noise.normal_(generator=generator)
+        return latents
 
     def draw(self, latents: Tensor) -> Tensor:
         """Latents (B, latent_dim) → pixels in [0, 1], (B, C, H, W), in float32."""
@@ -113,28 +115,18 @@ def conv_players(shape: tuple[int, int, int], latent_dim: int, statistics: int, 
     """Generator, shared layers, verdict and codes of Table 5, for square images of 64, 32 or 16 pixels."""
     check_choice(NORMALISATIONS, normalisation=normalisation)
     channels = conv_channels(shape, "conv_gan")
-    width, flat = 128, channels[-1] * COARSE**2
+    width, flat, batch = 128, channels[-1] * COARSE**2, normalisation == "batch"
     generator = [nn.Linear(latent_dim, width), nn.BatchNorm1d(width), nn.ReLU()]
-    generator += [
-        nn.Linear(width, flat),
-        nn.BatchNorm1d(flat),
-        nn.ReLU(),
-        nn.Unflatten(1, (channels[-1], COARSE, COARSE)),
-    ]
-    shared = []
-    for fine, coarse in zip(channels, channels[1:], strict=False):
-        shared.append(nn.Conv2d(fine, coarse, 4, stride=2, padding=1))
-        if normalisation == "batch" and len(shared) > 1:
-            shared.append(nn.BatchNorm2d(coarse))
-        shared.append(nn.LeakyReLU(SLOPE))
+    generator += [nn.Linear(width, flat), nn.BatchNorm1d(flat), nn.ReLU()]
+    generator.append(nn.Unflatten(1, (channels[-1], COARSE, COARSE)))
     for coarse, fine in zip(channels[:0:-1], channels[-2:0:-1], strict=False):
-        generator += [
-            nn.ConvTranspose2d(coarse, fine, 4, stride=2, padding=1),
-            nn.BatchNorm2d(fine),
-            nn.LeakyReLU(SLOPE),
-        ]
-    generator.append(nn.ConvTranspose2d(channels[1], channels[0], 4, stride=2, padding=1))
-    normalised = nn.BatchNorm1d(width) if normalisation == "batch" else nn.LayerNorm(width)
+        generator += [nn.ConvTranspose2d(coarse, fine, **HALF), nn.BatchNorm2d(fine), nn.LeakyReLU(SLOPE)]
+    generator.append(nn.ConvTranspose2d(channels[1], channels[0], **HALF))
+    shared = [nn.Conv2d(*channels[:2], **HALF), nn.LeakyReLU(SLOPE)]
+    for fine, coarse in zip(channels[1:], channels[2:], strict=False):
+        normalised = [nn.BatchNorm2d(coarse)] if batch else []
+        shared += [nn.Conv2d(fine, coarse, **HALF), *normalised, nn.LeakyReLU(SLOPE)]
+    normalised = nn.BatchNorm1d(width) if batch else nn.LayerNorm(width)
     shared += [nn.Flatten(), nn.Linear(flat, width), normalised, nn.LeakyReLU(SLOPE)]
     codes = [nn.Linear(width, width), nn.BatchNorm1d(width), nn.LeakyReLU(SLOPE), nn.Linear(width, statistics)]
     return [nn.Sequential(*generator), nn.Sequential(*shared), nn.Linear(width, 1), nn.Sequential(*codes)]

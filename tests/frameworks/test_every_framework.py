@@ -85,7 +85,9 @@ GANS = {
     "InfoGAN, two turns": gan_of(InfoGAN, discriminator_turns=2),
     "InfoWGAN_GP": gan_of(InfoWGAN_GP, 0.5, penalty=3.0),
     "InfoGAN conv": lambda data, network=conv_vae, seed=0: gan_of(InfoGAN)(data, conv_vae, seed),
-    "InfoWGAN_GP conv": lambda data, network=conv_vae, seed=0: gan_of(InfoWGAN_GP)(data, conv_vae, seed),
+    "InfoWGAN_GP conv": lambda data, network=conv_vae, seed=0: gan_of(InfoWGAN_GP, discriminator_turns=2)(
+        data, conv_vae, seed
+    ),
 }
 every = pytest.mark.parametrize("build", (BUILDERS | GANS).values(), ids=BUILDERS | GANS)
 

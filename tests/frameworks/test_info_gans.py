@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 from torch.distributions import Categorical, Normal
-from torch.nn.functional import binary_cross_entropy, one_hot
+from torch.nn.functional import binary_cross_entropy
 
 from course_lib.frameworks import InfoGAN, InfoWGAN_GP, load_framework
 from course_lib.models import conv_gan, mlp_gan
@@ -21,17 +21,10 @@ def small(kind, data, information=0.5, **options):
     return kind(mlp_gan(data, hidden=(16, 16), variance="learnt", **CODES), information, **options)
 
 
-def sampled(generator, n=8):
-    """Latents, drawn independently of the model: two continuous codes, three categories, two noise variables."""
-    continuous = 2 * torch.rand(n, 2, generator=generator) - 1
-    categories = torch.randint(3, (n, 1), generator=generator).squeeze(1)
-    return continuous, categories, torch.randn(n, 2, generator=generator)
-
-
 def played(framework, generator):
     """The generator's images in [0, 1], and −E log Q of the codes they were drawn from, by torch.distributions."""
-    continuous, categories, noise = sampled(generator)
-    z = torch.cat([continuous, one_hot(categories, 3), noise], dim=1)
+    z = framework.model.sample(8, generator)
+    continuous, categories = z[:, :2], z[:, 2:5].argmax(1)
     images = torch.sigmoid(framework.model.generator(z))
     networks = framework.model.discriminator
     statistics = networks["codes"](networks["shared"](images))

@@ -42,9 +42,9 @@ class InfoGAN(Framework):
         0.999.
     discriminator_turns : how many turns the discriminator takes in each step, each on images of its own.
 
-    Source: Chen et al. 2016, InfoGAN, Eq. 6; Kim and Mnih 2018, Appendices G and H, Eqs 13 to 15. (Its Eq. 15 has
-    −log D for log(1 − D), of which there is no maximum; and as usual the generator raises log D instead of lowering
-    log(1 − D), whose gradient vanishes while D wins.) Chapter 07.
+    Source: Chen et al. 2016, InfoGAN, Eq. 6; Kim and Mnih 2018, Appendices G and H, Eqs 13 to 15, the last of which has
+    no maximum: −log D stands there for log(1 − D). As usual, the generator raises log D instead of lowering
+    log(1 − D), whose gradient vanishes while D wins. Chapter 07.
     """
 
     players = ("model", "discriminator")
@@ -80,8 +80,7 @@ class InfoGAN(Framework):
         return singles(space, turns * batch_size, generator).view(turns, batch_size)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        if self.model.normalisation is not None:
-            check_batch(views.shape[1], "batch normalisation")
+        check_batch(views.shape[1], "batch normalisation")
         self.model.train()
         real, latents = views[step.turn], self.model.sample(views.shape[1], step.generator)
         if step.player == "discriminator":

@@ -133,12 +133,12 @@ def conv_players(shape: tuple[int, int, int], latent_dim: int, statistics: int, 
 
 
 def mlp_players(shape: tuple[int, int, int], latent_dim: int, statistics: int, hidden: list[int]) -> list[nn.Module]:
-    """The same four, fully connected and without normalisation: shared layers of the given widths, mirrored."""
+    """The same four, fully connected: shared layers of the given widths, mirrored by a generator that normalises."""
     widths = (prod(shape), *hidden)
     shared, generator = [nn.Flatten()], [nn.Unflatten(1, shape)]
     for wide, narrow in zip(widths, widths[1:], strict=False):
         shared += [nn.Linear(wide, narrow), nn.LeakyReLU(SLOPE)]
-        generator = [nn.ReLU(), nn.Linear(narrow, wide), *generator]
+        generator = [nn.BatchNorm1d(narrow), nn.ReLU(), nn.Linear(narrow, wide), *generator]
     generator = nn.Sequential(nn.Linear(latent_dim, widths[-1]), *generator)
     return [generator, nn.Sequential(*shared), nn.Linear(widths[-1], 1), nn.Linear(widths[-1], statistics)]
 
@@ -180,9 +180,10 @@ def mlp_gan(
     variance: str = "fixed",
     seed: int = 0,
 ) -> GAN:
-    """A fully connected GAN for `data` without normalisation: quick on a CPU when the images are small.
+    """A fully connected GAN for `data`: quick on a CPU when the images are small.
 
-    `hidden` lists the widths of the discriminator's layers, mirrored by the generator; the rest is as in `conv_gan`.
+    `hidden` lists the widths of the discriminator's layers, mirrored by the generator. Only the generator normalises
+    over the batch, so both frameworks take it; the rest is as in `conv_gan`. Chapter 07.
     """
     check_data(data)
     return set_statistics(GAN("mlp", data.shape, continuous, categories, noise, hidden, None, variance, seed), data)

@@ -14,7 +14,7 @@ def triplet_loss(to_positive: Tensor, to_negative: Tensor, margin: float | None)
     With a margin ψ, the hard loss max(0, ψ + d_p − d_n) (Eq. 5.1 of the thesis); with None, the soft loss
     ln(1 + exp(d_p − d_n)) (Eq. 5.2), which never becomes 0. Chapter 18.
     """
-    if margin is not None:
+    if margin is not None and not isinstance(margin, Tensor):  # many margins at once are checked before
         (margin,) = check_numbers(0, margin=margin)
     excess = to_positive - to_negative
     return softplus(excess) if margin is None else (margin + excess).relu()

@@ -1,7 +1,9 @@
 """Lp-nested laws with independent subspaces: the prior of ISA-VAE."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
+from functools import cache
 
 import numpy as np
 import torch
@@ -44,6 +46,7 @@ class LpNested:
         inner: float | Sequence[float] | Tensor = 2.2,
         scale: float = 2.0,
     ):
+        check_instance(Iterable, "a list of sizes, one per subspace", layout=layout)
         self.layout = check_integers(1, **{f"layout[{place}]": size for place, size in enumerate(layout)})
         if not self.layout:
             raise ValueError("layout: got no subspace at all; allowed are one or more sizes.")
@@ -59,6 +62,12 @@ class LpNested:
             )
         self.inner = inner.expand(len(self.layout))
         self.dim = sum(self.layout)
+
+    def with_inner(self, inner: Tensor) -> "LpNested":
+        """This law with other inner exponents (l,), which are not looked at: a captured training step may call it."""
+        law = copy(self)
+        law.inner = inner
+        return law
 
     def radii(self, z: Tensor) -> Tensor:
         """v_i of each subspace: (n, D) → (n, l)."""
@@ -83,7 +92,7 @@ class LpNested:
 
     def log_normaliser(self) -> Tensor:
         """The logarithm of the integral of exp(−f(z)^p_0 / s): 0-d. The powers of f in ψ and S_f cancel."""
-        leaves = torch.tensor(self.layout, dtype=self.inner.dtype, device=self.inner.device)
+        leaves = _leaves(self.layout, self.inner.dtype, self.inner.device)
         radial = (
             math.lgamma(self.dim / self.outer) + self.dim / self.outer * math.log(self.scale) - math.log(self.outer)
         )
@@ -106,3 +115,8 @@ class LpNested:
         ]
         signs = draws.choice([-1.0, 1.0], size=(n, self.dim))
         return torch.from_numpy(np.concatenate(parts, axis=1) * signs)
+
+
+@cache  # on a GPU, a constant made anew would have to cross over in every step
+def _leaves(layout: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    return torch.tensor(layout, dtype=dtype, device=device)

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from course_lib.arguments import check_instance, check_integers, check_seed
-from course_lib.frameworks import Framework
-from course_lib.losses import standard_normal_log_density
+from course_lib.frameworks.framework import Framework
 from course_lib.models import DiagonalGaussian
 
 
@@ -60,5 +59,5 @@ def _log_weights(framework: Framework, image: Tensor, proposal: DiagonalGaussian
     latents = proposal.mean + proposal.std * noise
     decoded = framework.model.decode(latents.float())
     elements = framework.likelihood.log_normaliser - framework.likelihood(decoded, image.expand_as(decoded)).double()
-    log_ratio = standard_normal_log_density(latents) - proposal.log_density(latents)
-    return elements.flatten(1).sum(1) + log_ratio.sum(1)
+    log_ratio = framework.log_prior(latents) - proposal.log_density(latents).sum(1)
+    return elements.flatten(1).sum(1) + log_ratio

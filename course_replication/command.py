@@ -21,6 +21,7 @@ def add_to(commands) -> None:
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="of trainings (%(default)s)")
     parser.add_argument("--store", type=Path, help="a file of results; otherwise the course's own")
     parser.add_argument("--workers", type=int, default=1, help="processes at a time (%(default)s)")
+    parser.add_argument("--dirty", action="store_true", help="let code that is not committed add to the course's own")
     parser.set_defaults(run=run)
 
 
@@ -34,24 +35,29 @@ def seconds(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """List or run, and return the exit status: 0 when that worked, whatever the verdicts, and where nothing but data
-    files is missing; 1 if a run failed; 2 for arguments that make no sense."""
+    files is missing; 1 if a run failed; 2 for arguments that make no sense, and for faults of the store."""
     from course_replication.claims import claims_named, load_claims
-    from course_replication.plans import queue
+    from course_replication.plans import lacking, queue
     from course_replication.store import RESULTS, Store
     from course_replication.workers import run_missing
 
     try:
         claims = claims_named(arguments.claims) if arguments.claims else load_claims()
         store = Store(arguments.store or RESULTS)
+        if faults := store.faults(cut_off=arguments.list):
+            raise ValueError("\n".join(faults))
         if arguments.list:
             print(listing(claims, store.results(), arguments.scale))
             return 0
+        asked = lacking(claims, store.results(), arguments.scale)
         outcome = run_missing(
             queue(claims, arguments.scale),
             store,
             budget=arguments.budget,
             device=arguments.device,
             workers=arguments.workers,
+            asked=asked,
+            dirty=arguments.dirty,
         )
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
@@ -59,9 +65,12 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("Stopped; finished runs are stored, and the same command goes on from there.", file=sys.stderr)
         return 130
+    results = store.results()
+    for name in asked.keys() - lacking(claims, results, arguments.scale).keys():
+        outcome.failed.pop(name, None)  # another part of the claim has returned what it lacks
     for name, error in outcome.failed.items():
         print(f"{name}: {error}", file=sys.stderr)
-    print(listing(claims, store.results(), arguments.scale))
+    print(listing(claims, results, arguments.scale))
     print("\n" + report(outcome))
     return 1 if outcome.failed else 0
 

@@ -17,7 +17,10 @@ MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")  # of what a merge co
 
 def digest(content: dict, digits: int) -> str:
     """So many hexadecimal digits that change with anything in the content, and not with the order of its keys."""
-    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    try:
+        text = json.dumps(content, sort_keys=True, allow_nan=False)
+    except ValueError as error:
+        raise ValueError("it holds a number that is not finite") from error
     return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
 
@@ -82,7 +85,7 @@ def _check_fields(result: dict) -> None:
         _require(type(result[key]) is kind, "its %s is %.80r, which is no %s", key, result[key], kind.__name__)
     _require(result["scale"] in SCALES, "its scale is %.80r, none of " + ", ".join(SCALES), result["scale"])
     for name, value in result["metrics"].items() if not _finite(result["metrics"].values()) else ():
-        _require(_finite([value]), "its metric %.80r is %.80r, which is neither a finite number nor an answer", name, value)
+        _require(_finite([value]), "its metric %.80r is %.80r, neither a finite number nor an answer", name, value)
 
 
 def _finite(values: Collection) -> bool:

@@ -101,7 +101,7 @@ def attempt(store: Store, run: Run, device: str = "auto", asked: Collection[str]
         added = len(lacking) < len(asked) and store.replace(result) if old else store.add(result)
         shutil.rmtree(scratch, ignore_errors=True)
     if lacking:
-        raise ValueError(f"metrics: {run.measurement} does not return {', '.join(lacking)}, which a claim asks for.")
+        raise ValueError(f"metrics: {run.measurement} does not return {', '.join(lacking)}, as a claim asks.")
     return added
 
 

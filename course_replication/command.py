@@ -7,7 +7,14 @@ from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
-LISTED = {"fail": 0, "direction": 1, "match": 2, "not run": 3, "out of reach": 4}  # verdict → its place in a list
+LISTED = {
+    "fail": 0,
+    "inconclusive": 1,
+    "direction": 2,
+    "match": 3,
+    "not run": 4,
+    "out of reach": 5,
+}  # verdict → its place in a list
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}  # seconds
 
 
@@ -108,7 +115,7 @@ def listing(claims, results: dict[str, dict], scale: str) -> str:
     for paper, group in groupby(claims, key=lambda claim: claim.paper):
         verdicts = sorted((verdict_of(claim, results, scale) for claim in group), key=lambda each: LISTED[each.verdict])
         found = Counter(each.verdict for each in verdicts)
-        lines += ["", f"{paper}: {_counted(found)}", *(_line(each, width, results) for each in verdicts)]
+        lines += ["", f"{paper}: {_counted(found)}", *(_line(each, width, results, scale) for each in verdicts)]
         counts += found
     return "\n".join([*lines, "", ", ".join(f"{counts[name]} {name}" for name in VERDICTS)])
 
@@ -117,15 +124,15 @@ def _counted(counts: Counter) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in LISTED if counts[name])
 
 
-def _line(verdict, width: int, results: dict[str, dict]) -> str:
+def _line(verdict, width: int, results: dict[str, dict], scale: str) -> str:
     from course_replication.plans import parts_of, runs_of
 
-    planned, claim = len(runs_of(verdict.claim, verdict.scale)), verdict.claim
+    planned, claim = len(runs_of(verdict.claim, scale)), verdict.claim
     why = " ".join(verdict.why.split())
     why = f"  ({why if len(why) <= 90 else why[:88] + ' …'})" if why else ""
     done = f"{planned - verdict.missing}/{planned}" if planned else "–"
     full = ""
-    if verdict.scale == "small" and any(part.scale == "full" for part in parts_of(claim, "full")):
+    if scale == "small" and any(part.scale == "full" for part in parts_of(claim, "full")):
         runs = runs_of(claim, "full")
         full = f"  [full {sum(run.id in results for run in runs)}/{len(runs)}]"
     return f"  {verdict.verdict:12} {done:>7}  {claim.id:{width}}  {claim.title}{full}{why}"

@@ -1,6 +1,5 @@
 """Verdicts: cases worked by hand, planted numbers that change them, and the coverage of the intervals."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -410,12 +409,10 @@ def test_a_planted_number_changes_the_verdict(tmp_path):
     asked = CLAIMS["distances/table-4.2"]
     run = runs_of(asked, "full")[0]
     assert verdict_of(asked, Store(RESULTS).results()).verdict == "match"
-    lines = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
-    for line in lines:
-        if line["id"] == run.id:
-            line["metrics"]["mse/spacing-8/rank"] += 0.1
-    planted = Store(tmp_path / "planted.jsonl")
-    planted.path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    planted, results = Store(tmp_path / "planted.jsonl"), Store(RESULTS).results()
+    results[run.id]["metrics"]["mse/spacing-8/rank"] += 0.1
+    for each in runs_of(asked, "full"):
+        planted.add(results[each.id])
     found = verdict_of(asked, planted.results())
     assert found.verdict == "direction" and "mse/spacing-8/rank" in found.why
 

@@ -20,7 +20,7 @@ from course_replication.comparisons import (
     renamed,
     steps_of,
 )
-from course_replication.plans import Plans, deviations_of, parts_of, planned, runs_of
+from course_replication.plans import Plans, deviations_of, metrics_of, parts_of, planned, runs_of
 
 VERDICTS = ("match", "direction", "fail", "inconclusive", "not run", "out of reach")
 KINDS = ("number", "order", "construction")  # of evidence
@@ -72,13 +72,13 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     missing = sum(run.id not in results for run in runs)
     deviations = tuple(dict.fromkeys(note for part in parts for note in deviations_of(claim, part)))
     samples = gathered(claim, results, scale, plans)
-    lacking = next((name for name in _metrics(claim) if not samples.get(name)), "") if runs else "it"
+    lacking = next((name for name in metrics_of(claim) if not samples.get(name)), "") if runs else "it"
     if lacking:
         why = f"{missing} of {len(runs)} runs are missing" if missing else f"nothing measures {lacking} yet"
         elsewhere = planned(claim) if plans is None else claim.id in plans
         why = why if runs or not elsewhere else f"no runs are planned at scale {scale}"
         return Verdict(claim, "not run", sized, why, missing=missing, deviations=deviations)
-    used = [samples[name] for name in _metrics(claim)]
+    used = [samples[name] for name in metrics_of(claim)]
     n, seeds = min(map(len, used)), tuple(sorted({seed for sample in used for seed in sample}))
     numbers = tuple(compared(number, samples, trained) for number in _asked(claim))
     orders = tuple(
@@ -193,13 +193,6 @@ def _in_words(step: Ordered) -> str:
 def _asked(claim: Claim) -> tuple[Number, ...]:
     """The numbers that are compared; with another kind of match they are settings."""
     return claim.numbers if claim.expects.match == "value" else ()
-
-
-def _metrics(claim: Claim) -> list[str]:
-    """All metrics that the claim speaks of."""
-    chains = [*claim.expects.order, *claim.expects.applied]
-    named = [name for chain in chains for name in chain.split(" > ") if constant(name) is None]
-    return [*(number.what for number in _asked(claim)), *named, *claim.expects.holds]
 
 
 def _settings(claim: Claim, samples: Samples) -> int:

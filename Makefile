@@ -73,7 +73,7 @@ publish: $(if $(URL),$(STAMP))  ## write the repository's address where it is ne
 
 # benchmarks/ holds longer ones too, which are started by hand: their first lines say what they show.
 bench: $(STAMP)  ## measure the speed of training, of drawing images and of the scores on this computer
-	@for name in datasets training soft_rank metrics; do echo "$$name"; $(BIN)/python "benchmarks/$$name.py" || exit 1; done
+	@for name in datasets training fit_many soft_rank metrics subspace_diffusion; do echo "$$name"; $(BIN)/python "benchmarks/$$name.py" || exit 1; done
 
 clean:  ## remove what was built; .venv stays
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache

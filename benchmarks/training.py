@@ -15,7 +15,10 @@ from torch.optim import Adam
 
 from course_lib.data import DSprites, XYSquares
 from course_lib.frameworks import (
+    AAE,
     DIPVAE,
+    ISATCVAE,
+    ISAVAE,
     AdaGVAE,
     AdaMLVAE,
     AdaTripletVAE,
@@ -45,6 +48,9 @@ FRAMEWORKS = {
     "FactorVAE": FactorVAE,
     "BetaTCVAE": BetaTCVAE,
     "DIPVAE": DIPVAE,
+    "AAE": AAE,
+    "ISAVAE": ISAVAE,
+    "ISATCVAE": ISATCVAE,
     "AdaGVAE": AdaGVAE,
     "AdaMLVAE": AdaMLVAE,
     "TripletVAE": TripletVAE,

@@ -48,13 +48,17 @@ def word(answer, allowed: Sequence[str], name: str = "") -> str:
 
 
 def keyed(answer, keys: Sequence[str], each: str = "") -> dict:
-    """A dict with exactly these keys, in their order; `each` says what stands under one, such as "four numbers"."""
+    """A dict with exactly these keys, in their order and as `word` reads words.
+
+    each : what stands under one, such as "four numbers".
+    """
     form = f"expected a dict with the keys {', '.join(keys)}" + (f", each with {each}." if each else ".")
     if not isinstance(answer, dict):
         raise Unfit(f"got {kind(answer)}; {form}")
-    if set(answer) != set(keys):
+    given = {_plain(str(key)): value for key, value in answer.items()}
+    if len(given) < len(answer) or given.keys() != set(map(_plain, keys)):
         raise Unfit(f"got the keys {one_line(', '.join(map(str, answer)), 100)}; {form}")
-    return {key: answer[key] for key in keys}
+    return {key: given[_plain(key)] for key in keys}
 
 
 def tensor(answer, shape: tuple[int | None, ...], about: str = "", dtype: torch.dtype | None = None) -> Tensor:

@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if not path.exists():
             raise ValueError(f"notebook: got {str(path)!r}, where nothing is; allowed is a notebook or a folder.")
+        if path.suffix.lower() == ".zip":
+            raise ValueError(f"notebook: got {str(path)!r}; allowed is a notebook or a folder: unpack it first.")
         chapter = arguments.chapter or registry.chapter_of(path)
         exercises = registry.exercises_of(chapter)
         hidden = [] if arguments.hidden is None else registry.hidden_files(arguments.hidden, chapter)
@@ -155,6 +157,8 @@ def _class(arguments: argparse.Namespace, exercises, limits: Limits, graded: rec
 
     for path in registry.skipped_in(arguments.notebook):
         complain(f"{written(str(path))} was skipped by its name.")
+    for path in registry.archives_in(arguments.notebook):
+        complain(f"{written(str(path))} was skipped: what is in an archive is graded once it is unpacked.")
     with _own_output():
         reports = list(batch.grade_all(arguments.notebook, exercises, limits, graded, done))
     if not reports:

@@ -86,6 +86,12 @@ def skipped_in(folder: Path) -> list[Path]:
     return [file for file in files if _is_hidden(file) and ".ipynb_checkpoints" not in file.parts]
 
 
+def archives_in(folder: Path) -> list[Path]:
+    """The .zip files below a folder, in which submissions may lie."""
+    files = (file.relative_to(folder) for file in sorted(folder.rglob("*")) if file.suffix.lower() == ".zip")
+    return [file for file in files if not _is_hidden(file)]
+
+
 def _files_in(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.suffix.lower() == ".ipynb" and not file.is_dir())
 

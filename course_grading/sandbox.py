@@ -49,7 +49,7 @@ class Limits:
     def scaled(self, factor: float) -> "Limits":
         """The same with so many times the seconds."""
         seconds = ("cell", "call", "total", "start")
-        return replace(self, **{name: getattr(self, name) * factor for name in seconds})
+        return replace(self, **{name: round(getattr(self, name) * factor, 1) for name in seconds})
 
 
 def slowness() -> float:

@@ -182,19 +182,21 @@ class _Encoder:
     def _array(self, array):
         if array.dtype.name not in SIZES:
             return {"other": f"array of {array.dtype.name}"}
-        data = array.tobytes()
+        data = array.astype(array.dtype.newbyteorder("="), copy=False).tobytes()
         self.buffers.append(data)
         return {"array": [array.dtype.name, list(array.shape), len(data), False]}
 
 
 def _as_data(value):
-    """An enumeration's value, and what pandas holds as an array, or as a list where it is text."""
+    """An enumeration's value, and what NumPy and pandas hold as an array, or as a list where it is text."""
     if isinstance(value, Enum):
         return value.value
-    pandas = sys.modules.get("pandas")
+    numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
     if pandas is not None and isinstance(value, pandas.Series | pandas.Index | pandas.DataFrame):
         array = value.to_numpy()
         return array if array.dtype.name in SIZES or array.size > MOST_ITEMS else array.tolist()
+    if numpy is not None and isinstance(value, numpy.ndarray) and value.dtype.kind == "U" and value.size <= MOST_ITEMS:
+        return value.tolist()
     return value
 
 

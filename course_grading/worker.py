@@ -20,6 +20,7 @@ from course_grading.cells import compiled, execute
 from course_grading.wire import MOST_REPLY, MOST_REQUEST, Decoder, Reader, encode, pack
 
 MOST_CELLS = 20_000
+TEXT = ("markdown", "raw", "heading", "html")  # types of cells without code, old ones too
 MOST_LEFT_OUT = 5  # lines of a cell that are named
 _write, _read = os.write, os.read  # kept, so that a submission that patches os is still answered for
 
@@ -54,7 +55,11 @@ class Worker:
         except ValueError as error:
             conflict = b"<<<<<<< " in payload and b">>>>>>> " in payload
             return {"unreadable": "it holds the marks of a merge conflict" if conflict else f"it is no JSON, {error}"}
-        sheets = [notebook] if "cells" in notebook else notebook["worksheets"]
+        except RecursionError:
+            return {"unreadable": "its JSON is nested too deeply"}
+        sheets = _sheets(notebook)
+        if sheets is None:
+            return {"unreadable": "its JSON has no list of cells"}
         read = [_source(cell) for sheet in sheets for cell in sheet["cells"]]
         read = [source for source in read if source is not None]
         if len(read) > MOST_CELLS:
@@ -125,14 +130,25 @@ class Shell:
         return lambda *arguments, **options: None
 
 
+def _sheets(notebook) -> list[dict] | None:
+    """What holds a list of cells: the notebook itself or, in an old format, its worksheets; None where nothing does."""
+    if not isinstance(notebook, dict):
+        return None
+    sheets = [notebook] if "cells" in notebook else notebook.get("worksheets")
+    whole = isinstance(sheets, list) and all(isinstance(sheet, dict) for sheet in sheets)
+    return sheets if whole and all(isinstance(sheet.get("cells"), list) for sheet in sheets) else None
+
+
 def _source(cell) -> str | Malformed | None:
     """The source of a code cell; None for a cell of another kind."""
     if not isinstance(cell, dict):
         return Malformed(f"is a {type(cell).__name__} in the file, and no cell")
     if not isinstance(cell.get("cell_type"), str):
         return Malformed("has no type in the file: neither code nor text")
-    if cell["cell_type"] != "code":
+    if cell["cell_type"] in TEXT:
         return None
+    if cell["cell_type"] != "code":
+        return Malformed(f"has the type {one_line(cell['cell_type'], 20)!r} in the file: neither code nor text")
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         return "".join(source)

@@ -81,9 +81,13 @@ def check_generator(generator: torch.Generator) -> None:
 def as_tensor(values, argument: str, allowed: str = "numbers") -> Tensor:
     """`values` as a tensor: a tensor as it is, or a copy of an array, data frame, list or number, on the CPU.
 
-    Raises a ValueError naming `argument` for anything that holds something else than numbers.
+    Raises a ValueError naming `argument` for anything that holds something else than numbers, or holds them sparsely or
+    not at all (on the device meta).
     """
     if isinstance(values, Tensor):
+        if values.is_meta or values.layout != torch.strided:
+            what = "on the device meta" if values.is_meta else f"of layout {values.layout}"
+            raise ValueError(f"{argument}: got a tensor {what}; allowed are {allowed} in an ordinary tensor.")
         return values
     try:
         array = np.array(values, order="C")  # a copy: what comes may be read-only or reversed, as pandas' arrays are

@@ -12,7 +12,7 @@ import torch
 from scipy.stats import pearsonr, spearmanr
 from torch import Tensor
 
-from course_lib.arguments import check_choice, check_integers
+from course_lib.arguments import as_tensor, check_choice, check_instance, check_integers, integer_tensor
 from course_lib.data import GridDataset
 from course_lib.factors import FactorSpace
 from course_lib.losses.blur import blur
@@ -44,6 +44,7 @@ def perceived_distance(data: GridDataset, *, loss: str | Tensor = "mse") -> Dist
 
     Chapter 14.
     """
+    check_instance(GridDataset, "a dataset of course_lib.data", data=data)
     if isinstance(loss, Tensor):
         kernel = check_kernel(loss)
     else:
@@ -66,9 +67,15 @@ def latent_distance(encode: Callable[[Tensor], Tensor], data: GridDataset, *, no
     Chapter 17.
     """
     check_choice((1, 2), norm=norm)
+    check_instance(Callable, "a function from images to latents", encode=encode)
+    check_instance(GridDataset, "a dataset of course_lib.data", data=data)
+
+    def encoded(index: Tensor) -> Tensor:
+        latents = as_tensor(encode(data.images(index)), "encode", "latents (B, D)")
+        return latents if latents.is_floating_point() else latents.double()  # uint8 would wrap around
 
     def distance(first: Tensor, second: Tensor) -> Tensor:
-        return torch.linalg.vector_norm(encode(data.images(first)) - encode(data.images(second)), norm, dim=1)
+        return torch.linalg.vector_norm(encoded(first) - encoded(second), norm, dim=1)
 
     return _in_chunks(distance)
 
@@ -83,7 +90,7 @@ def distance_matrix(
     points = traversals(space, factor, n, generator)
     size = points.shape[1]
     row, column = torch.triu_indices(size, size, 1, device=points.device)
-    mean = distance(points[:, row].flatten(), points[:, column].flatten()).view(n, -1).mean(0)
+    mean = _measured(distance, points[:, row].flatten(), points[:, column].flatten()).view(n, -1).mean(0)
     matrix = torch.zeros(size, size, dtype=torch.float64)
     matrix[row.cpu(), column.cpu()] = mean
     return (matrix + matrix.T).numpy()
@@ -109,9 +116,9 @@ def distance_samples(
 ) -> dict[str, Tensor]:
     """n distances of distinct pairs along each factor, and of random pairs: name → float64 (n,), "random" last."""
     check_integers(2, n=n)
-    varying = [name for name, size in zip(space.names, space.sizes, strict=True) if size > 1]
-    samples = {name: distance(*factor_pairs(space, name, n, generator)) for name in varying}
-    return samples | {"random": distance(*random_pairs(space, n, generator))}
+    rows = _varying(space).items()
+    samples = {row: _measured(distance, *factor_pairs(space, name, n, generator)) for row, name in rows}
+    return samples | {"random": _measured(distance, *random_pairs(space, n, generator))}
 
 
 def cumulative_proportion(values: Tensor, thresholds: Tensor) -> Tensor:
@@ -119,8 +126,10 @@ def cumulative_proportion(values: Tensor, thresholds: Tensor) -> Tensor:
 
     Chapter 14.
     """
-    ordered = values.double().sort().values
-    return torch.searchsorted(ordered, thresholds.double(), right=True).double() / len(ordered)
+    values, thresholds = as_tensor(values, "values").double(), as_tensor(thresholds, "thresholds").double()
+    if values.ndim != 1 or not len(values) or values.isnan().any():
+        raise ValueError(f"values: got shape {tuple(values.shape)}; allowed are (n,) numbers, n from 1, no NaN.")
+    return torch.searchsorted(values.sort().values, thresholds, right=True).double() / len(values)
 
 
 def correlation_table(
@@ -147,15 +156,23 @@ def correlation_table(
     """
     check_integers(2, n=n)
     truth = ground_truth_distance(space, by=by)
-    varying = [name for name, size in zip(space.names, space.sizes, strict=True) if size > 1]
-    samples = {name: factor_pairs(space, name, n, generator, distinct=not self_pairs) for name in varying}
+    rows = _varying(space).items()
+    samples = {row: factor_pairs(space, name, n, generator, distinct=not self_pairs) for row, name in rows}
     samples["random"] = random_pairs(space, n, generator, batch_size=batch_size)
-    rows = {name: correlations(truth(*pairs), distance(*pairs)) for name, pairs in samples.items()}
+    rows = {row: correlations(truth(*pairs), _measured(distance, *pairs)) for row, pairs in samples.items()}
     return pandas.DataFrame.from_dict(rows, orient="index", columns=["linear", "rank"]).rename_axis("factor")
 
 
 def correlations(first: Tensor, second: Tensor) -> tuple[float, float]:
-    """Pearson's and Spearman's correlation of two samples (n,); 0 when one of them is constant."""
+    """Pearson's and Spearman's correlation of two samples (n,); 0 when one of them is constant.
+
+    Raises ValueError unless both are finite and of one length, from 1.
+    """
+    first, second = (as_tensor(side, name).detach().cpu() for name, side in (("first", first), ("second", second)))
+    if first.ndim != 1 or first.shape != second.shape or not len(first):
+        raise ValueError(f"second: got shape {tuple(second.shape)} beside {tuple(first.shape)}; allowed is (n,) twice.")
+    if not (first.isfinite() & second.isfinite()).all():
+        raise ValueError("first, second: got NaN or infinite numbers; allowed are finite ones.")
     first, second = first.numpy(), second.numpy()
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return 0.0, 0.0
@@ -169,11 +186,30 @@ def round_distances(distances: Tensor) -> Tensor:
     return (distances / largest * 1e6 + 0.31).round() if largest > 0 else distances
 
 
+def _varying(space: FactorSpace) -> dict[str, str]:
+    """The factors that vary, by the names of their rows: one called "random" does not take the row of random pairs."""
+    names = (name for name, size in zip(space.names, space.sizes, strict=True) if size > 1)
+    return {f"{name} (factor)" if name == "random" else name: name for name in names}
+
+
+def _measured(distance: Distance, first: Tensor, second: Tensor) -> Tensor:
+    """The distances of pairs (n,) as float64 on the CPU; a ValueError unless they are n finite numbers."""
+    values = as_tensor(distance(first, second), "distance").detach().to("cpu", torch.float64)
+    if values.shape != first.shape or not values.isfinite().all():
+        got = "NaN or infinite ones" if values.shape == first.shape else f"shape {tuple(values.shape)}"
+        raise ValueError(f"distance: got {got} for {len(first)} pairs; allowed are finite numbers, one per pair.")
+    return values
+
+
 def _in_chunks(distance: Distance) -> Distance:
     """`distance` applied to a bounded number of pairs at a time, without gradients, collected on the CPU."""
 
     @torch.no_grad()
     def chunked(first: Tensor, second: Tensor) -> Tensor:
+        first, second = integer_tensor(first, "first"), integer_tensor(second, "second")
+        if first.ndim != 1 or first.shape != second.shape:
+            got = f"{tuple(second.shape)} beside {tuple(first.shape)}"
+            raise ValueError(f"second: got shape {got}; allowed are indices (n,) twice.")
         parts = zip(first.split(CHUNK), second.split(CHUNK), strict=True)
         return torch.cat([distance(a, b).double().cpu() for a, b in parts])
 

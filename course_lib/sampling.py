@@ -10,7 +10,7 @@ from math import lcm
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_choice, check_generator, check_instance, check_integers
+from course_lib.arguments import as_tensor, check_choice, check_generator, check_instance, check_integers
 from course_lib.factors import FactorSpace
 
 ORDERS = ("scaled_l1", "l1", "differing")
@@ -35,6 +35,8 @@ def pairs(space: FactorSpace, n: int, generator: torch.Generator, *, k: int | tu
     _check(space, n, generator)
     sizes, _ = space.constants(generator.device)
     changeable = sum(size > 1 for size in space.sizes)
+    if k is None and not changeable:
+        raise ValueError(f"space: got {space}, in which no factor varies; allowed are spaces with pairs that differ.")
     low, high = (1, changeable) if k is None else check_range(k)
     if high > changeable:
         raise ValueError(f"k: got {k!r}; allowed are numbers or ranges from 0 to {changeable}, the factors that vary.")
@@ -82,7 +84,13 @@ def batch_triplets(batch_size: int, n: int, generator: torch.Generator, distance
     check_integers(2, batch_size=batch_size)
     check_generator(generator)
     anchor, first, second = torch.randint(batch_size, (3, n), generator=generator, device=generator.device)
-    swapped = distance(anchor, first) > distance(anchor, second)
+    check_instance(Callable, "a function of two tensors of places", distance=distance)
+    to_first, to_second = (as_tensor(distance(anchor, other), "distance") for other in (first, second))
+    if to_first.shape != anchor.shape or to_second.shape != anchor.shape:
+        raise ValueError(f"distance: got shape {tuple(to_first.shape)} for {n} pairs; allowed is ({n},), one per pair.")
+    if anchor.device.type == "cpu" and (to_first.isnan() | to_second.isnan()).any():
+        raise ValueError("distance: got NaN; allowed are numbers that can be compared.")
+    swapped = to_first > to_second
     return torch.stack([anchor, torch.where(swapped, second, first), torch.where(swapped, first, second)])
 
 
@@ -179,7 +187,10 @@ def scale_of(space: FactorSpace) -> int:
 
 @cache  # on a GPU, a constant made anew would have to cross over in every step
 def _weights(space: FactorSpace, device: torch.device) -> Tensor:
-    return torch.tensor([scale_of(space) // max(size - 1, 1) for size in space.sizes], device=device)
+    scale = scale_of(space)
+    if scale * sum(size > 1 for size in space.sizes) >= 2**63:
+        raise ValueError(f"space: got {space}, whose scaled distances exceed 2⁶³; allowed are 'l1' and 'differing'.")
+    return torch.tensor([scale // max(size - 1, 1) for size in space.sizes], device=device)
 
 
 @cache

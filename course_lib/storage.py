@@ -29,7 +29,7 @@ def replace_file(path: str | Path) -> Iterator[BinaryIO]:
     >>> with replace_file("notes.txt") as file:
     ...     file.write("α".encode())
     """
-    path, unfinished = Path(os.path.realpath(path)), None
+    path, unfinished = Path(os.path.realpath(check_path(path))), None
     try:
         with NamedTemporaryFile(
             dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".partial", delete=False
@@ -56,6 +56,13 @@ def write_tensors(path: str | Path, tensors: dict[str, Tensor], config: dict) ->
         file.write(content)
 
 
+def check_path(path: str | Path, argument: str = "path") -> str | Path:
+    """`path`, or a ValueError naming `argument` unless it can be the path of a file."""
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path) or "\0" in str(path):
+        raise ValueError(f"{argument}: got {path!r}; allowed is the path of a file.")
+    return path
+
+
 def _umask() -> int:
     """The process's file mode mask, which can only be read by setting it."""
     mask = os.umask(0)
@@ -65,7 +72,7 @@ def _umask() -> int:
 
 def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict]:
     """The tensors and the configuration in `path`; a ValueError when it is not a file that `write_tensors` wrote."""
-    path = Path(path)
+    path = Path(check_path(path))
     if not path.is_file():
         raise FileNotFoundError(f"path: {path} is {'not a regular file' if path.exists() else 'not there'}.")
     content = path.read_bytes()  # at once: another process may replace the file meanwhile
@@ -73,5 +80,5 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict]:
         tensors = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         return tensors, dict(json.loads(header["__metadata__"]["config"]))
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"path: {path} is not a file written by course_lib, or it is damaged ({error}).") from error

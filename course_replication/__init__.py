@@ -1,6 +1,6 @@
 """Replication: what the papers claim, runs that test it, and verdicts, computed from both."""
 
-from course_replication.cards import Card, card
+from course_replication.cards import Card, badge_of, card, claims_of
 from course_replication.claims import Claim, Expectation, Number, load_claims
 from course_replication.comparisons import Compared, Ordered
 from course_replication.runs import Context, Run
@@ -9,5 +9,5 @@ from course_replication.verdicts import Verdict, best_verdict, verdict_of
 
 __all__ = [
     "Card", "Claim", "Compared", "Context", "Expectation", "Number", "Ordered", "Run", "Store", "Verdict",
-    "best_verdict", "card", "load_claims", "verdict_of",
+    "badge_of", "best_verdict", "card", "claims_of", "load_claims", "verdict_of",
 ]  # fmt: skip

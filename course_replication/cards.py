@@ -3,15 +3,16 @@
     from course_replication import card
     card("distances/table-3.1-dsprites")
 
-It shows a table in a notebook and text elsewhere, from the stored results alone: nothing is run.
+It shows a table in a notebook and text elsewhere, from the stored results alone: nothing is run. `claims_of` lists the
+claims of a chapter in the same way.
 """
 
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from course_replication.card_tables import tables_of
-from course_replication.claims import claims_named
+from course_replication.card_tables import Table, tables_of
+from course_replication.claims import CHAPTERS, claims_named, load_claims
 from course_replication.store import RESULTS, Store
 from course_replication.verdicts import Verdict, best_verdict, verdict_of
 
@@ -21,7 +22,7 @@ PAPER_NAMES = {
 }  # fmt: skip
 SCALES_IN_WORDS = {
     "exact": "Exact: nothing is trained",
-    "small": "Small: trained on a small grid and for few steps",
+    "small": "Small: trained on a small grid, with a small network or for few steps",
     "full": "Full: trained on the paper's images with its network",
 }
 
@@ -37,6 +38,40 @@ def card(claim: str, *, scale: str | None = None, store: str | Path = RESULTS) -
     (found,) = claims_named([claim])
     results = Store(store).results()
     return Card(best_verdict(found, results) if scale is None else verdict_of(found, results, scale))
+
+
+def claims_of(chapter: str, *, store: str | Path = RESULTS) -> "ClaimList":
+    """The claims that the chapter of that name shows, such as "15_xysquares", each with its verdict.
+
+    Raises ValueError for a name that is none.
+    """
+    if chapter not in CHAPTERS:
+        raise ValueError(f"chapter: got {chapter!r}; expected one of {', '.join(CHAPTERS)}.")
+    results, mine = Store(store).results(), [claim for claim in load_claims() if claim.chapter == chapter]
+    return ClaimList(chapter, tuple(best_verdict(claim, results) for claim in mine))
+
+
+@dataclass(frozen=True, repr=False)
+class ClaimList:
+    """What `claims_of` returns: `verdicts`, and a table of them wherever it is shown."""
+
+    chapter: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def table(self) -> Table:
+        places = (f"{PAPER_NAMES[one.claim.paper]}, {one.claim.locator}" for one in self.verdicts)
+        rows = [(badge_of(one), place, one.claim.title) for one, place in zip(self.verdicts, places, strict=True)]
+        return Table(f"The claims of chapter {self.chapter[:2]}", ("verdict", "place", "claim"), tuple(rows))
+
+    def __repr__(self) -> str:
+        return self.table.text()
+
+    def _repr_html_(self) -> str:
+        return f'<div class="claim-list" data-chapter="{self.chapter}">\n{self.table.html()}\n</div>'
+
+    def _repr_markdown_(self) -> str:
+        return self.table.markdown()
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,7 +120,7 @@ class Card:
         if verdict.claim.changed:
             said.append(f"Changed after its result had been seen: {sentence(verdict.claim.changed)}")
         differs = [number.why for number in verdict.numbers if not number.agrees and verdict.claim.kind == "trained"]
-        if differs:  # of what needs no training, the table says all
+        if differs and verdict.verdict != "inconclusive":  # of what needs no training, the table says all
             said.append(f"What differs: {'; '.join(differs)}.")
         if verdict.claim.finding and verdict.verdict != "match":
             said.append(sentence(verdict.claim.finding))

@@ -85,6 +85,7 @@ class Expectation:
     margin : a difference of `order` that would be too small to speak of, stated before the runs.
     unlearnt : the claim is about not learning, so that its arms need not have learnt.
     somewhere : the statement does not say in which settings it is to hold.
+    doubt : why this measurement concludes nothing, whatever it shows: it asks something else than the paper does.
     """
 
     match: str
@@ -96,6 +97,7 @@ class Expectation:
     margin: float | None = None
     unlearnt: bool = False
     somewhere: bool = False
+    doubt: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,10 @@ class Claim:
     changed: str | None = None
     notes: str | None = None
     finding: str | None = None
+
+    def __post_init__(self):
+        if not self.evidence:
+            object.__setattr__(self, "evidence", EVIDENCE[self.expects.match])
 
 
 def load_claims(path: str | Path = CLAIMS) -> tuple[Claim, ...]:
@@ -188,7 +194,6 @@ def constant(name: str) -> float | None:
 def _claim(name: str, entry: dict) -> Claim:
     entry = _checked(name, "", entry, Claim)
     expects = Expectation(**_checked(name, "expects.", entry["expects"], Expectation))
-    entry.setdefault("evidence", EVIDENCE[expects.match])
     for key, chain in [("order", chain) for chain in expects.order] + [("applied", chain) for chain in expects.applied]:
         metrics = chain.split(" > ")
         _require(len(metrics) > 1 and all(map(METRIC.fullmatch, metrics)), name, f"expects.{key}", chain, '"a > b > c"')

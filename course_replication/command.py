@@ -7,7 +7,14 @@ from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
-LISTED = {"fail": 0, "direction": 1, "match": 2, "not run": 3, "out of reach": 4}  # verdict → its place in a list
+LISTED = {
+    "fail": 0,
+    "inconclusive": 1,
+    "direction": 2,
+    "match": 3,
+    "not run": 4,
+    "out of reach": 5,
+}  # verdict → its place in a list
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}  # seconds
 
 
@@ -21,6 +28,7 @@ def add_to(commands) -> None:
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="of trainings (%(default)s)")
     parser.add_argument("--store", type=Path, help="a file of results; otherwise the course's own")
     parser.add_argument("--workers", type=int, default=1, help="processes at a time (%(default)s)")
+    parser.add_argument("--dirty", action="store_true", help="let code that is not committed add to the course's own")
     parser.set_defaults(run=run)
 
 
@@ -34,24 +42,29 @@ def seconds(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """List or run, and return the exit status: 0 when that worked, whatever the verdicts, and where nothing but data
-    files is missing; 1 if a run failed; 2 for arguments that make no sense."""
+    files is missing; 1 if a run failed; 2 for arguments that make no sense, and for faults of the store."""
     from course_replication.claims import claims_named, load_claims
-    from course_replication.plans import queue
+    from course_replication.plans import lacking, queue
     from course_replication.store import RESULTS, Store
     from course_replication.workers import run_missing
 
     try:
         claims = claims_named(arguments.claims) if arguments.claims else load_claims()
         store = Store(arguments.store or RESULTS)
+        if faults := store.faults(cut_off=arguments.list):
+            raise ValueError("\n".join(faults))
         if arguments.list:
             print(listing(claims, store.results(), arguments.scale))
             return 0
+        asked = lacking(claims, store.results(), arguments.scale)
         outcome = run_missing(
             queue(claims, arguments.scale),
             store,
             budget=arguments.budget,
             device=arguments.device,
             workers=arguments.workers,
+            asked=asked,
+            dirty=arguments.dirty,
         )
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
@@ -59,9 +72,12 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("Stopped; finished runs are stored, and the same command goes on from there.", file=sys.stderr)
         return 130
+    results = store.results()
+    for name in asked.keys() - lacking(claims, results, arguments.scale).keys():
+        outcome.failed.pop(name, None)  # another part of the claim has returned what it lacks
     for name, error in outcome.failed.items():
         print(f"{name}: {error}", file=sys.stderr)
-    print(listing(claims, store.results(), arguments.scale))
+    print(listing(claims, results, arguments.scale))
     print("\n" + report(outcome))
     return 1 if outcome.failed else 0
 
@@ -99,7 +115,7 @@ def listing(claims, results: dict[str, dict], scale: str) -> str:
     for paper, group in groupby(claims, key=lambda claim: claim.paper):
         verdicts = sorted((verdict_of(claim, results, scale) for claim in group), key=lambda each: LISTED[each.verdict])
         found = Counter(each.verdict for each in verdicts)
-        lines += ["", f"{paper}: {_counted(found)}", *(_line(each, width, results) for each in verdicts)]
+        lines += ["", f"{paper}: {_counted(found)}", *(_line(each, width, results, scale) for each in verdicts)]
         counts += found
     return "\n".join([*lines, "", ", ".join(f"{counts[name]} {name}" for name in VERDICTS)])
 
@@ -108,15 +124,15 @@ def _counted(counts: Counter) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in LISTED if counts[name])
 
 
-def _line(verdict, width: int, results: dict[str, dict]) -> str:
+def _line(verdict, width: int, results: dict[str, dict], scale: str) -> str:
     from course_replication.plans import parts_of, runs_of
 
-    planned, claim = len(runs_of(verdict.claim, verdict.scale)), verdict.claim
+    planned, claim = len(runs_of(verdict.claim, scale)), verdict.claim
     why = " ".join(verdict.why.split())
     why = f"  ({why if len(why) <= 90 else why[:88] + ' …'})" if why else ""
     done = f"{planned - verdict.missing}/{planned}" if planned else "–"
     full = ""
-    if verdict.scale == "small" and any(part.scale == "full" for part in parts_of(claim, "full")):
+    if scale == "small" and any(part.scale == "full" for part in parts_of(claim, "full")):
         runs = runs_of(claim, "full")
         full = f"  [full {sum(run.id in results for run in runs)}/{len(runs)}]"
     return f"  {verdict.verdict:12} {done:>7}  {claim.id:{width}}  {claim.title}{full}{why}"

@@ -51,7 +51,8 @@ class Ordered:
     """A step "a > b" of an order.
 
     means : ours of both; values : by seed, one of a constant; controls : for each, as in `Compared`.
-    holds, reversed : whether a > b is shown, or b > a: by a one-sided test over seeds, by value where nothing is drawn.
+    holds, reversed : whether a > b is shown, or b > a: by a one-sided test over seeds; by value where nothing is
+        drawn, and then a tie is no order.
     p : of that test of a > b. below : whether the difference is shown to be smaller than the claim's margin.
     passing : the controls of which the same is shown. stable : whether it is shown without any one of the seeds, too.
     """
@@ -135,14 +136,14 @@ def _step(names: tuple[str, str], samples: Samples, trained: bool, margin: float
     values = tuple(tuple(float(value) for value in side.values()) for side in sides)
     means = tuple(map(fmean, values))
     if not trained and max(map(len, values)) == 1:
-        return Ordered(*names, means, means[0] > means[1], None, values, reversed=means[0] < means[1])
+        return Ordered(*names, means, means[0] > means[1], None, values, reversed=means[0] <= means[1])
     holds, turned = _shown(*sides), _shown(*sides[::-1])
     moved = {seed: value + (margin or 0.0) for seed, value in sides[1].items()}
     ways = slice(None, None, 1 if holds else -1)  # what is shown, in that order
     controls = [_controls(name, samples) for name in names]
-    common = set.intersection(*(set(found) for found in controls if found is not None))
+    common = set.intersection(*(set(found) for found in controls if found)) if any(controls) else set()
     pairs = [*zip(sides, controls, strict=True)]
-    twins = {name: [side if own is None else own[name] for side, own in pairs] for name in common}
+    twins = {name: [own[name] if own else side for side, own in pairs] for name in common}
     passing = [name for name, both in twins.items() if _shown(*both[ways])]
     seeds = set().union(*(side for side in sides if len(side) > 1))
     return Ordered(
@@ -171,17 +172,15 @@ def _shown(first: Sample, second: Sample, without: int | None = None) -> bool:
     return p_larger(*sides) <= LEVEL
 
 
-def _controls(name: str, samples: Samples) -> dict[str, Sample] | None:
-    """Control → its sample of that metric; None for a number, which is its own control."""
-    if constant(name) is not None:
-        return None
+def _controls(name: str, samples: Samples) -> dict[str, Sample]:
+    """Control → its sample of that metric; none for a number, nor for what has no network: it is its own control."""
     parts = [key.split("/", 2) for key in samples if key.startswith(CONTROL) and key.endswith(f"/{name}")]
     return {control: samples[f"{CONTROL}{control}/{what}"] for _, control, what in parts if what == name}
 
 
 def _nearest(name: str, ours: float, samples: Samples) -> float | None:
     """The mean of the control that comes nearest to ours."""
-    means = [fmean(sample.values()) for sample in (_controls(name, samples) or {}).values()]
+    means = [fmean(sample.values()) for sample in _controls(name, samples).values()]
     return min(means, key=lambda mean: abs(mean - ours), default=None)
 
 
@@ -201,9 +200,10 @@ def learnt_by(parts: Sequence[Part], results: Mapping[str, dict]) -> tuple[Learn
 
 
 def _mean(prefix: str, runs: Sequence[Mapping[str, float]]) -> float | None:
-    """The mean of the share that is left, as the first of `LEFT` that the runs have."""
+    """The mean of the share that is left, as the first of `LEFT` that the runs have; of several shares, the largest."""
     for name in LEFT:
-        values = [run[prefix + name] for run in runs if prefix + name in run]
+        shares = ([run[key] for key in run if f"{key}/".startswith(f"{prefix}{name}/")] for run in runs)
+        values = [max(each) for each in shares if each]
         if values:
             return fmean(values)
     return None

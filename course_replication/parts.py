@@ -28,3 +28,9 @@ class Part:
 
     def runs(self) -> list[Run]:
         return [self.run(seed) for seed in range(self.seeds)]
+
+    def own_name(self, metric: str) -> str | None:
+        """What the run itself calls a metric of the claim: "mse" for "dsprites/mse"; None for one of another part."""
+        before, _, after = self.name.partition("{}")
+        fits = metric.startswith(before) and metric.endswith(after) and len(metric) > len(before + after)
+        return metric[len(before) : len(metric) - len(after)] if fits else None

@@ -1,9 +1,9 @@
 """Which runs answer which claim, and in which order they are run. What several claims need is run once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from course_replication.arms import Arm, arm_named, deviation_text, seeds_at
-from course_replication.claims import Claim
+from course_replication.claims import Claim, constant
 from course_replication.parts import Part
 from course_replication.runs import SCALES, Run, check_scale
 
@@ -69,6 +69,48 @@ def queue(claims: Iterable[Claim], scale: str, plans: Plans | None = None) -> li
     """The runs of all claims, each once, those of the most important claims first."""
     ordered = sorted(claims, key=lambda claim: claim.importance)
     return list(dict.fromkeys(run for claim in ordered for run in runs_of(claim, scale, plans)))
+
+
+def metrics_of(claim: Claim) -> list[str]:
+    """All metrics that the claim asks for, as it calls them."""
+    chains = [*claim.expects.order, *claim.expects.applied]
+    named = [name for chain in chains for name in chain.split(" > ") if constant(name) is None]
+    numbers = [number.what for number in claim.numbers] if claim.expects.match == "value" else []
+    return list(dict.fromkeys([*numbers, *named, *claim.expects.holds]))
+
+
+def lacking(
+    claims: Iterable[Claim], results: Mapping[str, dict], scale: str, plans: Plans | None = None
+) -> dict[str, set[str]]:
+    """Runs whose stored results lack a metric that a claim asks for: a measurement has grown. Id → what they lack.
+
+    A metric is asked of the parts that return it for some seed already; else of those whose name fits it best, once
+    they all have results.
+    """
+    found: dict[str, set[str]] = {}
+    for claim in claims:
+        parts = [
+            (part, [results[run.id] for run in part.runs() if run.id in results])
+            for part in parts_of(claim, scale, plans)
+        ]
+        for metric in metrics_of(claim):
+            for name, stored in _asked(metric, parts):
+                for result in stored:
+                    if name not in result["metrics"]:
+                        found.setdefault(result["id"], set()).add(name)
+    return found
+
+
+def _asked(metric: str, parts: Sequence[tuple[Part, list[dict]]]) -> list[tuple[str, list[dict]]]:
+    """The metric's own name and the results of each part that is to return it."""
+    fitting = [(part, part.own_name(metric), stored) for part, stored in parts]
+    fitting = [(part, name, stored) for part, name, stored in fitting if name]
+    able = [each for each in fitting if any(each[1] in result["metrics"] for result in each[2])]
+    if not able:
+        best = max((len(part.name) for part, _, _ in fitting), default=0)
+        able = [each for each in fitting if len(each[0].name) == best]
+        able = able if all(stored for _, _, stored in able) else []
+    return [(name, stored) for _, name, stored in able]
 
 
 def deviations_of(claim: Claim, part: Part) -> tuple[str, ...]:

@@ -1,25 +1,23 @@
 """A run: one measurement or training, fully configured and seeded with an integer, and its result."""
 
-import hashlib
-import json
 import pkgutil
 import platform
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_replication.store import Store
+from course_replication.lines import SCALES, identity
+from course_replication.store import RESULTS, Store
 
 if TYPE_CHECKING:  # cards are made of runs, and need no torch
     import torch
 
-SCALES = ("exact", "small", "full")  # nothing is trained; a small grid and network; the paper's data and network
 DEVICES = ("auto", "cpu", "cuda")
 MEASUREMENTS = "course_replication.measurements"
 
@@ -54,12 +52,11 @@ class Run:
     @property
     def config_hash(self) -> str:
         """12 hexadecimal digits that change with anything in the configuration but the seed."""
-        text = json.dumps(self.config, sort_keys=True, allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return identity(**self.config, seed=self.seed)[0]
 
     @property
     def id(self) -> str:
-        return f"{self.measurement}/{self.scale}/{self.config_hash}/{self.seed}"
+        return identity(**self.config, seed=self.seed)[1]
 
 
 @dataclass(frozen=True)
@@ -84,15 +81,33 @@ class Context:
         return torch.Generator().manual_seed(self.seed)
 
 
-def attempt(store: Store, run: Run, device: str = "auto") -> bool:
-    """Run what is not stored yet, unless another process is at it; whether a result has been added."""
+def attempt(store: Store, run: Run, device: str = "auto", asked: Collection[str] = (), *, dirty: bool = False) -> bool:
+    """Run what is not stored yet, unless another process is at it; whether a result has been added.
+
+    asked : metrics for which a stored result that lacks them is replaced, if the measurement returns some by now. A
+        ValueError names those that it does not return. dirty : as in `check_committed`.
+    """
     with store.claimed(run.id) as mine:
-        if not mine or run.id in (known := store.results()):
+        known = store.results() if mine else {}
+        old = known.get(run.id)
+        if not mine or old and not lacks(old, asked):
             return False
+        check_committed(store, dirty)
+        if old:  # what other code has made may lack the metrics as well
+            known = {name: each for name, each in known.items() if made_here(each)}
         scratch = store.scratch(run.id)
-        added = store.add(execute(run, device, scratch, known))
+        result = execute(run, device, scratch, known)
+        lacking = lacks(result, asked) if old else []
+        added = len(lacking) < len(asked) and store.replace(result) if old else store.add(result)
         shutil.rmtree(scratch, ignore_errors=True)
-        return added
+    if lacking:
+        raise ValueError(f"metrics: {run.measurement} does not return {', '.join(lacking)}, as a claim asks.")
+    return added
+
+
+def lacks(result: dict, asked: Collection[str]) -> list[str]:
+    """Those of the metrics that the result does not have."""
+    return sorted({*asked} - result["metrics"].keys())
 
 
 def execute(
@@ -104,7 +119,7 @@ def execute(
     chosen = chosen_device(device if run.device == "auto" else run.device)
     threads = torch.get_num_threads()
     torch.set_num_threads(1 if run.device == "cpu" else threads)  # sums depend on how many threads share them
-    started = time.perf_counter()
+    started, code = time.perf_counter(), commit()
     try:
         context = Context(run.seed, chosen, scratch, known or {})
         metrics = measurement_of(run.measurement)(context, **run.settings)
@@ -121,7 +136,7 @@ def execute(
         "seconds": round(seconds, 2),
         "device": where,
         "versions": versions(),
-        "commit": commit(),
+        "commit": code,
     }
 
 
@@ -183,10 +198,30 @@ def commit() -> str | None:
     library, here = Path(course_lib.__file__).parent, Path(__file__).parent
     try:
         tracked = _git(here, "ls-files", "--", "__init__.py")
-        changed = _git(here, "status", "--porcelain", "--", library, here, ":!artefacts")
+        changed = _git(here, "status", "--porcelain", "--", library, here, f":!artefacts/{RESULTS.name}")
         return _git(here, "rev-parse", "HEAD") + ("+" if changed else "") if tracked else None
     except (OSError, subprocess.CalledProcessError):
         return None
+
+
+def counts(result: Mapping) -> bool:
+    """Whether committed code has made the result; no other counts in a verdict."""
+    return not str(result.get("commit")).endswith("+")
+
+
+def made_here(result: Mapping) -> bool:
+    """Whether the very code at hand has made the result, as far as a commit can tell."""
+    return commit() is not None and counts(result) and result.get("commit") == commit()
+
+
+def check_committed(store: Store, dirty: bool = False) -> None:
+    """Raise a ValueError where code that is not committed would add to the results that the course comes with, unless
+    `dirty`: then it may, and they do not count."""
+    if store.path == Store().path and not dirty and not counts({"commit": commit()}):
+        raise ValueError(
+            "code: course_lib or course_replication differs from the last commit, and only committed code adds to the "
+            "course's results; commit, name another --store, or add --dirty for results that do not count."
+        )
 
 
 def _git(folder: Path, *arguments: str | Path) -> str:

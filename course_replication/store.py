@@ -1,15 +1,16 @@
 """Results of runs: one JSON line for each finished run, in a file that no kill damages and that processes share."""
 
 import errno
-import json
 import os
+import warnings
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+from course_replication.lines import NEEDED, line_of, result_in
 from course_replication.locks import locked
 
+__all__ = ["NEEDED", "RESULTS", "Store"]
 RESULTS = Path(__file__).with_name("artefacts") / "results.jsonl"
-NEEDED = ("id", "config_hash", "scale", "seed", "metrics")  # of a result, whatever else it says
 
 
 class Store:
@@ -17,18 +18,30 @@ class Store:
 
     A result is a dict with at least the keys `NEEDED`, as `runs.execute` makes it. Whatever happens to a process, the
     file holds the results that it had finished: a line is written whole and flushed to the disk before `add` returns,
-    and what a kill may have left of one is not read, and cut off before the next. Processes that share the file may
-    not write it in other ways meanwhile. Beside the file lies a lock file, and partial work of runs in a folder.
+    and what a kill may have left of one is not read, and cut off before the next. Each line carries a hash of all that
+    it says, so that a line which nobody stored like this is found. Processes that share the file may not write it in
+    other ways meanwhile. Beside the file lies a lock file, and partial work of runs in a folder.
     """
 
     def __init__(self, path: str | Path = RESULTS):
         self.path = Path(os.path.realpath(path))
 
     def results(self) -> dict[str, dict]:
-        """Results by the id of the run, in the order in which they came; of two with one id, the first."""
-        with suppress(FileNotFoundError):
-            return self._parsed(self.path.read_bytes())
-        return {}
+        """Results by the id of the run, in the order in which they came.
+
+        Raises ValueError with the place of the first line that is not one; warns of a last line that is cut off, which
+        is what a kill leaves: its run counts as not done.
+        """
+        found, cut_off = self._sound()
+        if cut_off:
+            warnings.warn(cut_off, stacklevel=1)  # of this place, so that it is said once
+        return found
+
+    def faults(self, *, cut_off: bool = True) -> list[str]:
+        """A sentence with its place for each line that is not a result. cut_off : the last one, if a kill has cut it
+        off, is one."""
+        _, faults, tail = self._read()
+        return faults + [tail] * bool(tail and cut_off)
 
     def claimed(self, run: str) -> AbstractContextManager[bool]:
         """Whether the run of that id is this process's until the context ends; False if another is at work on it."""
@@ -37,18 +50,37 @@ class Store:
     def add(self, result: dict) -> bool:
         """Append a result and say whether it was new: the first result of a run stays.
 
-        Raises ValueError for a result that lacks a key or holds what JSON cannot (NaN is no result), and OSError when
-        it cannot be written; the file is then as before.
+        Raises ValueError for what is no result (NaN is none), and OSError when it cannot be written; the file is then
+        as before.
         """
-        line = (json.dumps(_checked(result), allow_nan=False) + "\n").encode()
+        line = line_of(result) + b"\n"
         with self._locked("", wait=True):
-            if result["id"] in self.results():
+            if result["id"] in self._sound()[0]:
                 return False
             file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
             try:
                 _append(file, line, _repaired(file))
             finally:
                 os.close(file)
+            _flush_folder(self.path.parent)
+        return True
+
+    def replace(self, result: dict) -> bool:
+        """Put a result in the place of the one of the same run, and say whether there was one; raises as `add` does.
+
+        All other lines stay, byte for byte. Whoever reads finds the old result or the new one, also after a kill.
+        """
+        from course_lib.storage import replace_file  # here: it takes torch, and reading does not need it
+
+        new = line_of(result)
+        with self._locked("", wait=True):
+            places = [*self._sound()[0]]
+            if result["id"] not in places:
+                return False
+            lines = self._content().split(b"\n")[:-1]
+            lines[places.index(result["id"])] = new
+            with replace_file(self.path) as file:
+                file.write(b"\n".join([*lines, b""]))
             _flush_folder(self.path.parent)
         return True
 
@@ -63,23 +95,35 @@ class Store:
             raise OSError(error.errno, f"store: cannot write {self.path}: {error.strerror}") from error
         return locked(self.path.with_name(self.path.name + ".lock"), name, wait=wait)
 
-    def _parsed(self, content: bytes) -> dict[str, dict]:
-        lines = content[: content.rfind(b"\n") + 1].splitlines()  # less what a kill has left of a last line
-        found: dict[str, dict] = {}
+    def _content(self) -> bytes:
+        with suppress(FileNotFoundError):
+            return self.path.read_bytes()
+        return b""
+
+    def _sound(self) -> tuple[dict[str, dict], str]:
+        """The results, and what is to be said of a last line that is cut off; raises if another line is no result."""
+        found, faults, cut_off = self._read()
+        if faults:
+            others = f" Nor are {len(faults) - 1} lines after it." if faults[1:] else ""
+            raise ValueError(faults[0] + others)
+        return found, cut_off
+
+    def _read(self) -> tuple[dict[str, dict], list[str], str]:
+        """Results, a sentence for each line that is none, and one for a last line that is cut off."""
+        *lines, rest = self._content().split(b"\n")
+        found, faults, places = {}, [], {}
         for place, line in enumerate(lines, 1):
             try:
-                result = _checked(json.loads(line))
+                result = result_in(line)
+                first = places.setdefault(result["id"], place)
+                if first != place:
+                    raise ValueError(f"its run has one in line {first} already")
             except ValueError as error:
-                raise ValueError(f"store: line {place} of {self.path} is not a result ({error}).") from error
-            found.setdefault(result["id"], result)
-        return found
-
-
-def _checked(result) -> dict:
-    missing = [key for key in NEEDED if not isinstance(result, dict) or key not in result]
-    if missing:
-        raise ValueError(f"result: got one without {', '.join(missing)}; allowed are those with {', '.join(NEEDED)}")
-    return result
+                faults.append(f"store: line {place} of {self.path} is not a result: {error}.")
+            else:
+                found[result["id"]] = result
+        cut_off = f"store: line {len(lines) + 1} of {self.path} is cut off; that run is run again." if rest else ""
+        return found, faults, cut_off
 
 
 def _repaired(file: int) -> int:

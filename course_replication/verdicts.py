@@ -20,7 +20,7 @@ from course_replication.comparisons import (
     renamed,
     steps_of,
 )
-from course_replication.plans import Plans, deviations_of, parts_of, planned, runs_of
+from course_replication.plans import Plans, deviations_of, metrics_of, parts_of, planned, runs_of
 
 VERDICTS = ("match", "direction", "fail", "inconclusive", "not run", "out of reach")
 KINDS = ("number", "order", "construction")  # of evidence
@@ -72,13 +72,13 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     missing = sum(run.id not in results for run in runs)
     deviations = tuple(dict.fromkeys(note for part in parts for note in deviations_of(claim, part)))
     samples = gathered(claim, results, scale, plans)
-    lacking = next((name for name in _metrics(claim) if not samples.get(name)), "") if runs else "it"
+    lacking = next((name for name in metrics_of(claim) if not samples.get(name)), "") if runs else "it"
     if lacking:
         why = f"{missing} of {len(runs)} runs are missing" if missing else f"nothing measures {lacking} yet"
         elsewhere = planned(claim) if plans is None else claim.id in plans
         why = why if runs or not elsewhere else f"no runs are planned at scale {scale}"
         return Verdict(claim, "not run", sized, why, missing=missing, deviations=deviations)
-    used = [samples[name] for name in _metrics(claim)]
+    used = [samples[name] for name in metrics_of(claim)]
     n, seeds = min(map(len, used)), tuple(sorted({seed for sample in used for seed in sample}))
     numbers = tuple(compared(number, samples, trained) for number in _asked(claim))
     orders = tuple(
@@ -156,7 +156,8 @@ def _by_construction(found: Verdict) -> tuple[str, str]:
 
 def _doubts(found: Verdict, samples: Samples) -> list[str]:
     """Why nothing can be concluded, whatever the rule says."""
-    expects, said = found.claim.expects, []
+    expects = found.claim.expects
+    said = [" ".join(expects.doubt.split())] if expects.doubt else []
     for step in (step for chain in expects.applied for step in steps_of(chain, samples, trained=False)):
         said += [] if step.means[0] > step.means[1] else [f"the treatment was not applied: {_in_words(step)}"]
     constants = [name for step in found.orders for name in _names(step) if constant(name) is not None]
@@ -192,13 +193,6 @@ def _in_words(step: Ordered) -> str:
 def _asked(claim: Claim) -> tuple[Number, ...]:
     """The numbers that are compared; with another kind of match they are settings."""
     return claim.numbers if claim.expects.match == "value" else ()
-
-
-def _metrics(claim: Claim) -> list[str]:
-    """All metrics that the claim speaks of."""
-    chains = [*claim.expects.order, *claim.expects.applied]
-    named = [name for chain in chains for name in chain.split(" > ") if constant(name) is None]
-    return [*(number.what for number in _asked(claim)), *named, *claim.expects.holds]
 
 
 def _settings(claim: Claim, samples: Samples) -> int:

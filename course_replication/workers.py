@@ -4,7 +4,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable
+import warnings
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
@@ -16,7 +17,7 @@ from tqdm.auto import tqdm
 from course_lib.arguments import check_integers, check_numbers
 from course_lib.data import DataFileError
 from course_lib.training.progress import is_quiet
-from course_replication.runs import Run, attempt, chosen_device, lacks_gpu
+from course_replication.runs import Run, attempt, check_committed, chosen_device, lacks, lacks_gpu
 from course_replication.store import Store
 
 
@@ -24,11 +25,11 @@ from course_replication.store import Store
 class Outcome:
     """What came of the runs that were missing.
 
-    done : ids of the runs whose results were added. failed : id → what went wrong.
+    done : ids of the runs whose results were added or replaced. failed : id → what went wrong.
     unavailable : id → which data file it needs that is not there and cannot be downloaded, and where to put it.
     withheld : ids of the trainings at the papers' size that were not started, as there is no GPU.
-    left : ids of the runs that are still without a result; those above, those that the budget did not allow, and those
-        that another process is at.
+    left : ids of the runs that are still without a result, or without a metric that is asked of it; those above, those
+        that the budget did not allow, and those that another process is at.
     out_of_time : whether the budget was spent first.
     """
 
@@ -41,24 +42,37 @@ class Outcome:
 
 
 def run_missing(
-    runs: Iterable[Run], store: Store, *, budget: float | None = None, device: str = "auto", workers: int = 1
+    runs: Iterable[Run],
+    store: Store,
+    *,
+    budget: float | None = None,
+    device: str = "auto",
+    workers: int = 1,
+    asked: Mapping[str, Collection[str]] | None = None,
+    dirty: bool = False,
 ) -> Outcome:
     """Run, in their order, those of the runs that have no result yet.
 
     budget : seconds after which no run goes on; what is then unfinished is left, to be run the next time.
     device : of trainings, "auto", "cpu" or "cuda"; with "auto" and without a GPU, those at the papers' size are not
         started. workers : processes, each with one run at a time.
+    asked : id → metrics that the result lacks, as `plans.lacking` finds them: such a run is run again, and its new
+        result takes the place of the old one. It has failed if it does not return them.
+    dirty : whether code that is not committed may add to the results that the course comes with.
 
     A run that fails does not stop the others. Several programs may run on one store: each run is one process's alone.
     """
     deadline = None if budget is None else time.monotonic() + check_numbers(0, budget=budget)[0]
     check_integers(1, workers=workers)
     chosen_device(device)
-    known = store.results()
-    waiting = [run for run in runs if run.id not in known]
+    asked = asked or {}
+    waiting = _unfinished(runs, store, asked)
     outcome = Outcome(withheld=[run.id for run in waiting if lacks_gpu(run, device)])
     started = [run for run in waiting if not lacks_gpu(run, device)]
-    with tqdm(total=len(started), unit="run", disable=is_quiet()) as bar, _Pool(store.path, device) as pool:
+    if started:
+        check_committed(store, dirty)
+    pool = _Pool(store.path, device, asked, dirty)
+    with tqdm(total=len(started), unit="run", disable=is_quiet()) as bar, pool:
         todo = iter(started)
         for _ in range(min(workers, len(started))):
             pool.start(next(todo, None))
@@ -74,16 +88,20 @@ def run_missing(
                     outcome.done.append(run.id)
                 bar.update()
                 pool.start(next(todo, None))
-    known = store.results()
-    outcome.left = [run.id for run in waiting if run.id not in known]
+    outcome.left = [run.id for run in _unfinished(waiting, store, asked)]
     return outcome
+
+
+def _unfinished(runs: Iterable[Run], store: Store, asked: Mapping[str, Collection[str]]) -> list[Run]:
+    known = store.results()
+    return [run for run in runs if run.id not in known or lacks(known[run.id], asked.get(run.id, ()))]
 
 
 class _Pool:
     """Processes that are handed one run at a time, and do not outlive their parent."""
 
-    def __init__(self, path: Path, device: str):
-        self._context, self._arguments = get_context("spawn"), (path, device)
+    def __init__(self, *arguments):
+        self._context, self._arguments = get_context("spawn"), arguments  # of `_work`, beside the connection
         self._idle: list[tuple[Connection, object]] = []
         self.busy: dict[Connection, tuple[object, Run]] = {}
 
@@ -128,19 +146,20 @@ class _Pool:
         return ours, process
 
 
-def _work(connection: Connection, path: Path, device: str) -> None:
+def _work(connection: Connection, path: Path, device: str, asked: Mapping[str, Collection[str]], dirty: bool) -> None:
     """Run what comes; the parent alone hears Ctrl-C, and with it this process ends.
 
-    The answer to a run: whether a result was added, what went wrong, and whether that is only a file that is missing.
+    The answer to a run: whether a result was stored, what went wrong, and whether that is only a file that is missing.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    warnings.filterwarnings("ignore", message="store: line")  # the parent has said that it is cut off
     store = Store(path)
     with suppress(EOFError, ConnectionError):
         while True:
             run = connection.recv()
             try:
-                answer = attempt(store, run, device), "", False
+                answer = attempt(store, run, device, asked.get(run.id, ()), dirty=dirty), "", False
             except Exception as error:  # whatever a measurement raises is a line of the report, not the end
                 answer = False, f"{type(error).__name__}: {error}", _is_missing_file(error)
             connection.send(answer)

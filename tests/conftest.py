@@ -13,7 +13,7 @@ TESTS = Path(__file__).parent
 SLOW = (
     "browser", "exercises", "replication", "training", "grading/test_attacks.py", "grading/test_check.py",
     "grading/test_command.py", "grading/test_grader.py", "grading/test_instructors.py", "grading/test_odd_answers.py",
-    "notebooks/test_chapters.py",
+    "notebooks/test_chapters.py", "theory/test_two_spheres.py",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from course_lib.distances import (
     latent_distance,
     perceived_distance,
 )
+from course_lib.factors import FactorSpace
 from course_lib.losses.blur import gaussian_kernel
 
 DATA = XYSquares(1, 2, squares=2, image_size=16)
@@ -143,9 +144,37 @@ def test_correlations_come_from_scipy_and_are_0_for_constants():
     assert correlations(first, torch.ones(50)) == (0.0, 0.0)
 
 
+def test_a_factor_called_random_keeps_its_row():
+    space = FactorSpace(("random", "other"), (5, 3))
+    truth = ground_truth_distance(space)
+    assert list(distance_samples(truth, space, generator(), n=10)) == ["random (factor)", "other", "random"]
+    assert factor_importance(truth, space, generator(), n=10).index.tolist()[2] == "random"
+    assert correlation_table(truth, space, generator(), n=10).index.tolist() == ["random (factor)", "other", "random"]
+
+
+def test_arrays_lists_and_latents_of_whole_numbers():
+    first, second = np.arange(4)[::-1], [5, 6, 7, 8]
+    indices = torch.tensor([3, 2, 1, 0]), torch.tensor(second)
+    assert torch.equal(perceived_distance(DATA)(first, second), perceived_distance(DATA)(*indices))
+    reference = latent_distance(lambda images: images.flatten(1).double(), DATA)(*indices)
+    for encode in (lambda images: images.flatten(1), lambda images: images.flatten(1).numpy()):
+        assert torch.equal(latent_distance(encode, DATA)(first, second), reference)
+    assert correlations(first, np.array(second)) == correlations(*map(torch.tensor, (first.copy(), second)))
+    assert cumulative_proportion([1, 2, 3], [2]).tolist() == [2 / 3]
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: perceived_distance(None), "data: got None"),
+        (lambda: latent_distance(None, DATA), "encode: got None"),
+        (lambda: perceived_distance(DATA)([1, 2], [3]), r"second: got shape \(1,\) beside \(2,\)"),
+        (lambda: correlation_table(lambda a, b: a * np.nan, DATA.space, generator(), n=5), "distance: got NaN"),
+        (lambda: factor_importance(lambda a, b: a[:1], DATA.space, generator(), n=5), r"distance: got shape \(1,\)"),
+        (lambda: correlations([1, 2], [1, np.inf]), "first, second: got NaN or infinite"),
+        (lambda: correlations([1, 2], [1, 2, 3]), r"second: got shape \(3,\) beside \(2,\)"),
+        (lambda: correlations([], []), r"second: got shape \(0,\)"),
+        (lambda: cumulative_proportion([], [1.0]), r"values: got shape \(0,\)"),
         (lambda: perceived_distance(DATA, loss="l1"), "loss: got 'l1'; allowed are 'mse', 'mse-box', 'mse-gaussian'"),
         (lambda: latent_distance(lambda x: x, DATA, norm=3), "norm: got 3; allowed are 1, 2"),
         (lambda: correlation_table(lambda a, b: a, DATA.space, generator(), n=1), "n: got 1"),

@@ -227,3 +227,23 @@ def test_random_pairs_of_batches_hold_one_self_pair_in_32():
 def test_errors_name_the_argument_and_what_is_allowed(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: pairs(FactorSpace(("a", "b"), (1, 1)), 4, generator()), "space: got .*no factor varies"),
+        (lambda: batch_triplets(4, 6, generator(), "mse"), "distance: got 'mse'"),
+        (lambda: batch_triplets(4, 6, generator(), lambda a, b: (a - b) * float("nan")), "distance: got NaN"),
+        (lambda: batch_triplets(4, 6, generator(), lambda a, b: torch.ones(1)), r"distance: got shape \(1,\) for 6"),
+        (
+            lambda: factor_distance(FactorSpace("abc", (2_000_000, 1_999_999, 1_999_997)), 0, 1, by="scaled_l1"),
+            "space: got .* exceed 2⁶³; allowed are 'l1' and 'differing'",
+        ),
+        (lambda: SPACE.factors(torch.tensor([0, 1]).to_sparse()), "index: got a tensor of layout torch.sparse_coo"),
+        (lambda: SPACE.factors(torch.zeros(2, dtype=torch.int64, device="meta")), "index: got a tensor on the device"),
+    ],
+)
+def test_what_cannot_be_drawn_or_compared_is_refused_by_name(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -3,7 +3,8 @@
     python tools/external_links.py _build/html
 
 An address is gone when its server says so (404 or 410) or cannot be reached, three times. Publishers turn programs away
-with other answers: these count as there.
+with other answers: these count as there, and not as broken, which is what Sphinx' linkcheck
+would call them; nor does that see links in raw HTML.
 """
 
 import argparse

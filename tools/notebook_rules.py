@@ -39,6 +39,7 @@ FEWEST, MOST, FEWEST_WORDS = 3, 5, 5  # objectives, questions and options of a q
 QUESTION = re.compile(r"^\*\*(\d+)\.\*\*", re.MULTILINE)
 OPTION = re.compile(r"^<details><summary>\((\w)\) .+?</summary>\n\n(.*?)\n</details>$", re.MULTILINE | re.DOTALL)
 CLAIM = re.compile(r"<code>([a-z]+/[a-z0-9.-]+)</code></p>\n</div>$")  # at the foot of a claim's card
+LIST = re.compile(r'<div class="claim-list" data-chapter="(\w+)">')
 FENCED = re.compile(r"^(`{3,}|~{3,})[^{\n]*\n.*?^\1", re.MULTILINE | re.DOTALL)
 MYST = re.compile(
     r"(?<![`\w\\])\{[a-z][\w:.+-]*\}`|^ *(?:`{3,}|~{3,}|:{3,}) *\{[\w:.+-]+\}|^\([\w:.-]+\)=$", re.MULTILINE
@@ -230,8 +231,8 @@ def myst_faults(notebook) -> list[str]:
 
 
 def cards(notebook):
-    """The cards of claims that are shown: cell, output, and the card as it is by now."""
-    from course_replication import card  # here, since most notebooks show none
+    """The cards of claims, and the lists of a chapter's, that are shown: cell, output, and the card as it is by now."""
+    from course_replication import card, claims_of  # here, since most notebooks show none
 
     for cell in notebook_io.code_cells(notebook):
         for output in cell.outputs:
@@ -239,12 +240,20 @@ def cards(notebook):
             if shown.startswith('<div class="claim-card">'):
                 (claim,) = CLAIM.findall(shown)
                 yield cell, output, card(claim)
+            elif found := LIST.match(shown):
+                yield cell, output, claims_of(found[1])
+
+
+def _named(card) -> str:
+    if hasattr(card, "chapter"):
+        return f"the list of {card.chapter}'s claims"
+    return f"the card of {card.verdict.claim.id}"
 
 
 def card_faults(notebook) -> list[str]:
     """Cards of claims that no longer say what the stored results say: a verdict is computed, never kept."""
     return [
-        f"{place_of(notebook, cell)}: the card of {card.verdict.claim.id} is out of date; run `make cards`"
+        f"{place_of(notebook, cell)}: {_named(card)} is out of date; run `make cards`"
         for cell, output, card in cards(notebook)
         if output.data["text/html"] != card._repr_html_()
     ]

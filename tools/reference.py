@@ -25,11 +25,26 @@ ORDER = (
     "FactorVAE",
     "BetaTCVAE",
     "DIPVAE",
+    "AAE",
+    "FactorVAEToPrior",
+    "ISAVAE",
+    "ISATCVAE",
+    "InfoGAN",
+    "InfoWGAN_GP",
     "AdaGVAE",
     "AdaMLVAE",
     "TripletVAE",
     "AdaTripletVAE",
 )
+DRAWN = {  # images that meet in each element of a batch, where it is not one
+    "FactorVAE": "one, and one for the discriminator",
+    "InfoGAN": "one for each turn of the discriminator",
+    "InfoWGAN_GP": "one for each turn of the discriminator",
+    "AdaGVAE": "a pair",
+    "AdaMLVAE": "a pair",
+    "TripletVAE": "a triplet",
+    "AdaTripletVAE": "a triplet",
+}
 HEAD = """<!-- Made from the docstrings by `make reference`: change those. -->
 # Frameworks
 
@@ -56,6 +71,9 @@ default), and adds what they return to the history:
 def score(framework, step):
     return {"mig": float(metrics.mig(framework.encode, data))}
 ```
+
+A GAN has other networks, `mlp_gan(data)` or `conv_gan(data)`, and no likelihood: it neither reconstructs nor has a
+reduction, and what it cannot do it says. All else is the same.
 
 `history.to_frame()` then holds the terms named below, weighted, so that they add up to the objective. What is minimised
 is written for one image; the batch is averaged. $q(z|x) = \\mathcal{N}(\\mu, \\operatorname{diag} \\sigma^2)$ is what
@@ -178,11 +196,11 @@ def table() -> str:
     rows = ["| framework | images per draw | players | `reduction` | learning rate |", "|---|---|---|---|---|"]
     for name in ORDER:
         cls = getattr(frameworks, name)
-        views = {"AdaGVAE": "a pair", "AdaMLVAE": "a pair", "TripletVAE": "a triplet", "AdaTripletVAE": "a triplet"}
-        reduction = next(defaults(base)["reduction"] for base in cls.__mro__ if "reduction" in defaults(base))
-        drawn = "one, and one for the discriminator" if len(cls.players) > 1 else views.get(name, "one")
+        found = [defaults(base).get("reduction", inspect.Parameter.empty) for base in cls.__mro__]
+        reduction = next((default for default in found if default is not inspect.Parameter.empty), "none")
         rows.append(
-            f"| [{name}](#{name.lower()}) | {drawn} | {', '.join(cls.players)} | {reduction} | {cls.learning_rate:g} |"
+            f"| [{name}](#{name.lower()}) | {DRAWN.get(name, 'one')} | {', '.join(cls.players)} | {reduction} | "
+            f"{cls.learning_rate:g} |"
         )
     return "\n".join(rows)
 

@@ -22,14 +22,15 @@ from course_lib.metrics import Score, mig
 
 
 def matrices(generator: torch.Generator) -> list[list[Tensor]]:
-    """Information of latents (rows) on factors, in nats: typical, one latent, square, some rows dead, all of them."""
+    """Information of latents (rows) on factors, in nats: typical, one latent, square, rows dead, ties, all dead."""
     shapes = ((5, 4), (1, 3), (4, 4), (3, 2))
     cases = [[torch.rand(shape, generator=generator, dtype=torch.float64) + 0.05] for shape in shapes]
     dead = torch.rand(5, 3, generator=generator, dtype=torch.float64) + 0.05
     dead[1] = dead[4] = 0
+    tied = torch.tensor([[1.0, 1.0, 0.5], [2.0, 2.0, 2.0], [0.0, 1.0, 0.25]], dtype=torch.float64)
     nothing = torch.zeros(2, 3, dtype=torch.float64)
     perfect = torch.eye(4, dtype=torch.float64)[:, torch.randperm(4, generator=generator)] * 2.08
-    return [*cases, [dead], [perfect], [nothing], [cases[0][0].float()]]
+    return [*cases, [dead], [perfect], [tied], [nothing], [cases[0][0].float()]]
 
 
 def modularity_of(information: Tensor) -> Tensor:

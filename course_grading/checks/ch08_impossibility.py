@@ -347,8 +347,9 @@ def turned_pairs(generator: torch.Generator) -> list[list[Tensor]]:
     """Codes of pairs that differ in one of two uniform factors, turned by an angle and a little inexact.
 
     In some of them either factor differs as often, where the directions of twice the angle cancel; not in the first.
+    No angle is near a whole one, which would hide that somebody rounds.
     """
-    angles = {17: 10, 63: 2, 45: 3, 88: 3, 2: 2}
+    angles = {17.4: 10, 63.5: 2, 45.4: 3, 88.4: 3, 2.4: 2}
     return [turned(angle, 4_000, generator, noise=0.01, every=every) for angle, every in angles.items()]
 
 

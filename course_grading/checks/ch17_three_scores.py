@@ -20,7 +20,7 @@ from course_grading.exercise import Function, Plain, Unfit, each_of, either
 
 def walks(generator: torch.Generator) -> list[list[Tensor]]:
     """Traversals (n, f, D): random, straight and slanted, motionless in part or all or in the first latent alone, in
-    reverse order, with one latent.
+    reverse order, with one latent, and by a thousandth of a step.
 
     Where distances are equal they are so exactly: straight codes are whole numbers.
     """
@@ -40,7 +40,8 @@ def walks(generator: torch.Generator) -> list[list[Tensor]]:
     sideways = torch.cat([whole(3, 1, 1).expand(3, 7, 1), normal(3, 7, 2)], 2)
     single = normal(3, 5, 1)
     some_single = torch.cat([single, whole(2, 1, 1).expand(2, 5, 1)])
-    cases = wandering, straight, normal(2, 4, 9), resting, mirrored, still, single, sideways, some_single
+    small = 1e-3 * wandering
+    cases = wandering, straight, normal(2, 4, 9), resting, mirrored, still, single, sideways, some_single, small
     return [[case] for case in cases]
 
 

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from math import isfinite
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -77,6 +78,8 @@ def check_data(data) -> None:
     """Raise a ValueError unless `data` is a dataset whose images can be standardised: its std must be above 0."""
     check_instance(GridDataset, "a dataset of course_lib.data", data=data)
     for name, values in (("mean", data.mean), ("std", data.std)):
+        if not isinstance(values, list | tuple) or not all(isinstance(value, Real) for value in values):
+            raise ValueError(f"data: the {name} of {data!r} is {values!r}; expected a tuple of numbers.")
         fine = len(values) == data.shape[0] and all(isfinite(value) for value in values)
         if not fine or (name == "std" and min(values) <= 0):
             allowed = "above 0: images that are all one grey cannot be standardised" if name == "std" else "finite"

@@ -1,11 +1,11 @@
 """XYObject and XYObject (Shades): the same images under two sets of factors (thesis, Section 7.2), drawn exactly."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import check_instance, check_integers
 from course_lib.data.grid import GridDataset
 from course_lib.data.on_devices import OnDevices
 from course_lib.factors import FactorSpace
@@ -99,6 +99,7 @@ class XYObjectShades(XYObject):
 
 
 def _check_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    check_instance(Iterable, "growing sides, such as (9, 13)", sizes=sizes)
     sizes = check_integers(1, **{f"sizes[{place}]": size for place, size in enumerate(sizes)})
     steps = [after - before for before, after in zip(sizes, sizes[1:], strict=False)]
     if not sizes or any(step < 1 or step % 2 for step in steps):

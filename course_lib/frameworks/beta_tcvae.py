@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from course_lib.arguments import check_choice, check_integers, check_numbers
+from course_lib.arguments import check_choice, check_instance, check_integers, check_numbers
 from course_lib.frameworks.framework import Framework, Step
 from course_lib.losses import ESTIMATORS, aggregate_log_densities, kl_to_standard_normal, standard_normal_log_density
 from course_lib.models import VAE
@@ -43,6 +43,7 @@ class BetaTCVAE(Framework):
     ):
         (beta,) = check_numbers(0, beta=beta)
         check_choice(ESTIMATORS, estimator=estimator)
+        check_instance(VAE, "a VAE, such as conv_vae(data)", model=model)
         if dataset_size is not None or model.dataset_size == 0:  # 0: of a model that was built without data
             (dataset_size,) = check_integers(1, dataset_size=dataset_size)
         super().__init__(

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
 from course_lib.arguments import check_numbers, check_seed, check_widths
 from course_lib.factors import FactorSpace
 from course_lib.frameworks.framework import Framework, Step
-from course_lib.losses import kl_to_standard_normal, permuted_latents
+from course_lib.losses import discrimination, kl_to_standard_normal, permuted_latents
 from course_lib.models import VAE, Discriminator
 from course_lib.sampling import singles
 
@@ -94,5 +93,4 @@ class FactorVAE(Framework):
         with torch.no_grad():
             joint, second = (self.model.encode(batch).rsample(step.generator) for batch in (images, others))
             independent = permuted_latents(second, step.generator)
-        # −log D = softplus(−logit) and −log(1 − D) = softplus(logit)
-        return 0.5 * (softplus(-self.discriminator(joint)) + softplus(self.discriminator(independent))).mean()
+        return discrimination(self.discriminator(joint), self.discriminator(independent))

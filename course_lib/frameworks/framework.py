@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from course_lib.arguments import as_tensor, check_choice, check_instance
 from course_lib.data import standardise
 from course_lib.factors import FactorSpace
-from course_lib.losses import reconstruction_loss
-from course_lib.models import VAE, DiagonalGaussian
+from course_lib.losses import reconstruction_loss, standard_normal_log_density
+from course_lib.models import GAN, VAE, DiagonalGaussian
 from course_lib.sampling import singles
 from course_lib.storage import TRAINING, read_tensors, write_tensors
 
@@ -25,13 +25,15 @@ class Step:
     """Where training stands when a loss is computed.
 
     `index` (a 0-d integer tensor) counts the steps done before this one, out of `total`; schedules read both. All noise
-    comes from `generator`. `player` says whose objective is wanted, in frameworks where several networks compete.
+    comes from `generator`. `player` says whose objective is wanted, in frameworks where several networks compete;
+    `turn` counts the turns that it has had in this step.
     """
 
     index: Tensor
     total: int
     generator: torch.Generator
     player: str = "model"
+    turn: int = 0
 
 
 class Framework(nn.Module, ABC):
@@ -46,20 +48,25 @@ class Framework(nn.Module, ABC):
         averaged. Between the two, every weight of a term that sums over latents changes like
         β_mean = β_sum · D / (C·H·W).
 
-    A framework in which several networks compete names them in `players`, each an attribute, and `loss` returns the
-    terms of the player that the step names. The first player is the model.
+    A framework in which several networks compete names them in `players`, and `loss` returns the terms of the player
+    that the step names. The first player is the model; one that is named several times takes so many turns in a step.
     """
 
+    network = VAE  # what `load_framework` builds
     players = ("model",)
     learning_rate = 1e-3  # of the model's Adam
+    _names: tuple[str, ...] = ()
+    _reconstruction: str | None = None
 
     def __init__(self, model: VAE, *, reconstruction: str | Tensor, reduction: str, **arguments):
         super().__init__()
         check_instance(nn.Module, "a VAE, such as conv_vae(data)", model=model)
+        if isinstance(model, GAN):
+            raise ValueError("model: got GAN; allowed is a VAE, such as conv_vae(data).")
         check_choice(REDUCTIONS, reduction=reduction)
         self.model, self.likelihood = model, reconstruction_loss(model, reconstruction)
         self._reconstruction = reconstruction if isinstance(reconstruction, str) else KERNEL
-        self._names: tuple[str, ...] = ("reconstruction",)
+        self._names = ("reconstruction",)
         self.keep(**arguments, reduction=reduction)
 
     def keep(self, **arguments) -> None:
@@ -97,6 +104,10 @@ class Framework(nn.Module, ABC):
         """The settings of the Adam that trains `player`: its learning rate `lr` and its `betas`."""
         return {"lr": self.learning_rate, "betas": (0.9, 0.999)}
 
+    def log_prior(self, latents: Tensor) -> Tensor:
+        """log p(z) of latents (B, D): (B,), in nats. That of N(0, I), unless a framework has a prior of its own."""
+        return standard_normal_log_density(latents).sum(1)
+
     def reduce(self, elements: Tensor) -> Tensor:
         """Elements (B, ...) → one number, by the framework's `reduction`."""
         return elements.sum() / len(elements) if self.reduction == "sum" else elements.mean()
@@ -126,11 +137,18 @@ class Framework(nn.Module, ABC):
     def generate(self, latents) -> Tensor:
         """Latents (B, D) → the decoder's images, pixels in [0, 1]."""
         self.check_precision()
-        latents = as_tensor(latents, "latents").to(self.model.pixel_mean.device, torch.float32)
+        latents = as_tensor(latents, "latents")
+        if latents.is_complex():
+            raise ValueError(f"latents: got dtype {latents.dtype}; allowed are real numbers.")
+        latents = finite(latents.to(self.model.pixel_mean.device, torch.float32), "latents")
         if latents.ndim != 2 or latents.shape[1] != self.model.latent_dim:
             raise ValueError(
                 f"latents: got shape {tuple(latents.shape)}; expected (B, {self.model.latent_dim}) for this model."
             )
+        return self.pixels(latents)
+
+    def pixels(self, latents: Tensor) -> Tensor:
+        """The decoder's images of latents (B, D) that are checked already, pixels in [0, 1]."""
         return self.likelihood.pixels(self.model.decode(latents))
 
     def check_precision(self) -> None:
@@ -172,7 +190,14 @@ class Framework(nn.Module, ABC):
         images = images.to(self.model.pixel_mean.device)
         if images.dtype == torch.uint8:
             return standardise(images, self.model.pixel_mean, self.model.pixel_std)
-        return images.to(torch.float32)
+        return finite(images.to(torch.float32), "images")
+
+
+def finite(values: Tensor, argument: str) -> Tensor:
+    """`values`, or a ValueError naming `argument` unless all are finite in float32; only on the CPU, as elsewhere."""
+    if values.device.type == "cpu" and not values.isfinite().all():
+        raise ValueError(f"{argument}: got numbers that are NaN or infinite in float32; allowed are finite ones.")
+    return values
 
 
 def load_framework(path: str | Path) -> Framework:
@@ -192,11 +217,11 @@ def load_framework(path: str | Path) -> Framework:
         arguments = dict(config["arguments"])
         if arguments.get("reconstruction") == KERNEL and "likelihood.kernel" in tensors:
             arguments["reconstruction"] = tensors["likelihood.kernel"]
-        model = VAE(**config["model"])
+        model = kind.network(**config["model"])
         model.load_state_dict(of_model)  # first: a framework may ask what its model was built for
         framework = kind(model, **arguments)
         framework.load_state_dict(weights)
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
             f"path: {path} is from another edition of course_lib, or its weights do not fit its configuration: {error}"
         ) from error

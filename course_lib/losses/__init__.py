@@ -1,5 +1,6 @@
 """Terms that the frameworks share. All are minimised; all are in nats where they are logarithms of probabilities."""
 
+from course_lib.losses.adversarial import discrimination, gradient_penalty
 from course_lib.losses.kl import kl_to_standard_normal, standard_normal_log_density, symmetric_kl
 from course_lib.losses.learnt_kernel import LearntKernel
 from course_lib.losses.reconstruction import (
@@ -24,6 +25,8 @@ __all__ = [
     "Reconstruction",
     "SquaredError",
     "aggregate_log_densities",
+    "discrimination",
+    "gradient_penalty",
     "hard_rank",
     "kl_to_standard_normal",
     "norm_distance",

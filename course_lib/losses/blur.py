@@ -39,6 +39,11 @@ def blur(images: Tensor, kernel: Tensor) -> Tensor:
     Whichever way is quickest: two banded matrices for a one-dimensional kernel, else one dense matrix for small images
     and Fourier transforms for large ones. Always in the precision of `images`, whatever autocast surrounds the call.
     """
+    if not isinstance(images, Tensor) or not images.is_floating_point() or images.ndim < 2:
+        got = f"{images.dtype} {tuple(images.shape)}" if isinstance(images, Tensor) else type(images).__name__
+        raise ValueError(f"images: got {got}; allowed are floating-point tensors (..., H, W).")
+    if kernel.ndim not in (1, 2) or any(side % 2 == 0 for side in kernel.shape):
+        raise ValueError(f"kernel: got shape {tuple(kernel.shape)}; allowed are (k,) and (k, l) with odd sides.")
     with torch.autocast(images.device.type, enabled=False):
         kernel = kernel.to(images)
         if kernel.ndim == 1:

@@ -18,9 +18,10 @@ import math
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_numbers
+from course_lib.arguments import check_instance, check_numbers
 
 TOLERANCE = 1e-9  # in ranks: two blocks of an isotonic regression that differ by less are one, split by rounding
+LARGE = 1e307  # from about here on, the span of numbers of both signs is infinite
 ROWS = 512  # of the n × n table of means that are in memory at a time
 
 
@@ -36,6 +37,7 @@ def spearman(prediction: Tensor, target: Tensor, regularisation: float = 1.0) ->
 
     Source: Blondel et al. 2020, Section 6.3; minus this is the thesis' Eq. 6.1. Chapter 20.
     """
+    check_instance(Tensor, "a tensor", prediction=prediction, target=target)
     if prediction.shape != target.shape:
         raise ValueError(f"target: got shape {tuple(target.shape)}; prediction has {tuple(prediction.shape)}.")
     if target.requires_grad:
@@ -151,6 +153,8 @@ def _standardise(values: Tensor) -> Tensor:
     not depend on that map, its ends count as constants.
     """
     values = values.double()
+    large = values.detach().abs().amax(-1, keepdim=True) > LARGE
+    values = values * torch.where(large, 0.25, 1.0)
     low, high = values.detach().aminmax(dim=-1, keepdim=True)
     span = high - low
     unit = (values - low) / span.masked_fill(span == 0, 1.0)
@@ -160,6 +164,9 @@ def _standardise(values: Tensor) -> Tensor:
 
 def _check(floating: bool = True, **named: Tensor) -> None:
     for name, values in named.items():
+        check_instance(Tensor, "a tensor", **{name: values})
+        if values.is_complex() or values.dtype == torch.bool:
+            raise ValueError(f"{name}: got dtype {values.dtype}; allowed are real numbers.")
         if floating and not values.is_floating_point():
             raise ValueError(f"{name}: got dtype {values.dtype}; allowed are floating-point types.")
         if values.ndim == 0 or values.shape[-1] < 2:

@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_batch
+from course_lib.arguments import check_batch, check_choice
 from course_lib.models import DiagonalGaussian
 
 ESTIMATORS = ("mws", "mss", "batch")
@@ -43,6 +43,7 @@ def log_weights(estimator: str, batch_size: int, dataset_size: int | Tensor, dev
     Raises ValueError for a batch of one, which the first and the last would take for a total correlation of 0. Source:
     Chen et al. 2018, Appendix C (MWS, MSS); Kim and Mnih 2018, Appendix D (batch).
     """
+    check_choice(ESTIMATORS, estimator=estimator)
     check_batch(batch_size, f"the estimator {estimator!r}")
     if isinstance(dataset_size, Tensor):
         size = dataset_size.double().log()

@@ -5,6 +5,8 @@ from torch import Tensor
 from torch.linalg import vector_norm
 from torch.nn.functional import softplus
 
+from course_lib.arguments import check_choice, check_numbers
+
 
 def triplet_loss(to_positive: Tensor, to_negative: Tensor, margin: float | None) -> Tensor:
     """The loss of each triplet, from its anchor's distances to the positive and to the negative, all (B,).
@@ -12,6 +14,8 @@ def triplet_loss(to_positive: Tensor, to_negative: Tensor, margin: float | None)
     With a margin ψ, the hard loss max(0, ψ + d_p − d_n) (Eq. 5.1 of the thesis); with None, the soft loss
     ln(1 + exp(d_p − d_n)) (Eq. 5.2), which never becomes 0. Chapter 18.
     """
+    if margin is not None and not isinstance(margin, Tensor):  # many margins at once are checked before
+        (margin,) = check_numbers(0, margin=margin)
     excess = to_positive - to_negative
     return softplus(excess) if margin is None else (margin + excess).relu()
 
@@ -21,6 +25,7 @@ def norm_distance(first: Tensor, second: Tensor, norm: int) -> Tensor:
 
     Chapter 18.
     """
+    check_choice((1, 2), norm=norm)
     return vector_norm(first - second, norm, dim=1)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few, warn_if_single
 from course_lib.metrics.score import Score, latents_by_factors, with_factors, with_twin
 from course_lib.metrics.trees import LEVELS, fit_trees
 
@@ -29,6 +29,7 @@ def _measure(samples: Samples, num_test: int | None, seed: int, levels: int | No
     kept = samples.kept()
     train, test = kept.split(num_test)
     warn_if_few(len(train.latents), 100 * max(len(np.unique(factor)) for factor in kept.factors.T), "DCI")
+    warn_if_single(kept.names, "DCI disentanglement")
     fits = fit_trees(train, test, seed=seed, levels=levels, jobs=jobs)
     values = {
         "disentanglement": _concentration(fits.importance),

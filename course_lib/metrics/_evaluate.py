@@ -71,13 +71,19 @@ def evaluate(
     table = as_table(encode, data)
     if isinstance(scores, str):
         scores = [scores]
+    if scores is not None and not isinstance(scores, Iterable):
+        raise ValueError(f"scores: got {scores!r}; allowed is a list of names and functions, or a mapping of them.")
     if not isinstance(scores, Mapping):
         named = list(map(_name_score, DEFAULT_SCORES if scores is None else scores))
         scores = dict(named)
         if len(scores) < len(named):
             raise ValueError(f"scores: got two of the same name among {', '.join(name for name, _ in named)}.")
     scores = {name: _name_score(score)[1] for name, score in scores.items()}
-    return Evaluation({name: score(table, seed=seed) for name, score in scores.items()})
+    found = Evaluation({name: score(table, seed=seed) for name, score in scores.items()})
+    for name, score in found.items():
+        if not isinstance(score, Score):
+            raise ValueError(f"scores: {name} returned {score!r}; allowed are functions that return a Score.")
+    return found
 
 
 def _name_score(score: str | Callable[..., Score]) -> tuple[str, Callable[..., Score]]:

@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from course_lib.arguments import check_integers
-from course_lib.metrics.information import BINS, entropy, information_matrix, smallest_sample
+from course_lib.metrics.information import BINS, check_bins, entropy, information_matrix, smallest_sample
 from course_lib.metrics.samples import as_samples, draw_samples, warn_if_few
 from course_lib.metrics.score import Score, latents_by_factors, with_factors, with_twin
 
 
 def from_samples(latents, factors, *, bins: int = BINS, names=None) -> Score:
     """The MIG of latents (n, D) for factors, integers (n, F); see `mig`."""
-    check_integers(2, bins=bins)
+    check_bins(bins)
     samples = as_samples(latents, factors, names)
     warn_if_few(len(samples.latents), smallest_sample(samples.factors, bins), "MIG")
     information = information_matrix(samples.latents, samples.factors, bins)

@@ -4,9 +4,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from course_lib.arguments import check_choice, check_integers
-from course_lib.metrics.information import BINS, information_matrix, smallest_sample
-from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few
+from course_lib.arguments import check_choice
+from course_lib.metrics.information import BINS, check_bins, information_matrix, smallest_sample
+from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few, warn_if_single
 from course_lib.metrics.scale import cap, centre, lift
 from course_lib.metrics.score import Score, latents_by_factors, with_twin
 
@@ -30,11 +30,12 @@ def from_samples(
 
 
 def _measure(samples: Samples, num_test: int | None, bins: int, explicitness: bool) -> Score:
-    check_integers(2, bins=bins)
+    check_bins(bins)
     check_choice((True, False), explicitness=explicitness)
     kept = samples.kept()
     train, test = kept.split(num_test)
     warn_if_few(len(train.latents), smallest_sample(train.factors, bins), "modularity")
+    warn_if_single(kept.names, "modularity")
     information = information_matrix(train.latents, train.factors, bins)
     modular = float(_modularity(information).mean()) if len(information) else 0.0
     values = {"modularity": modular} | (_explicitness(train, test) if explicitness else {})

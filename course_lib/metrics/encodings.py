@@ -45,13 +45,18 @@ class Encodings:
             raise ValueError(f"encode: got {type(encode).__name__}; allowed is a function from images to latents.")
         check_instance(GridDataset, "a dataset of course_lib.data", data=data)
         (self.batch_size,) = check_integers(1, batch_size=batch_size)
-        self.encode, self.data, self.space, self.device = encode, data, data.space, torch.device(device)
+        try:
+            self.device = torch.device(device)
+        except (RuntimeError, TypeError) as error:
+            raise ValueError(f"device: got {device!r}; allowed are PyTorch's, such as 'cpu' and 'cuda'.") from error
+        self.encode, self.data, self.space = encode, data, data.space
         self._latents: Tensor | None = None  # (N, D) once D is known
         self._known = torch.zeros(len(data), dtype=torch.bool)
 
     @classmethod
     def from_table(cls, latents, data: GridDataset) -> "Encodings":
         """A table that is known already: latents (N, D), row i that of image i, copied. Nothing is drawn or encoded."""
+        check_instance(GridDataset, "a dataset of course_lib.data", data=data)
         latents = finite_latents(latents, len(data), "latents").clone()
         table = cls(_nothing, data)
         table._latents, table._known = latents, torch.ones(len(data), dtype=torch.bool)
@@ -73,7 +78,7 @@ class Encodings:
                 raise ValueError(f"encode: got {latents.shape[1]} latents after {self._latents.shape[1]} before.")
             self._latents[part] = latents.to(self._latents.dtype)
             self._known[part] = True
-        return self._latents[flat].reshape(*index.shape, -1)
+        return self._latents[flat].reshape(*index.shape, self._latents.shape[1])
 
     def _encoded(self, images: Tensor):
         try:
@@ -140,7 +145,7 @@ def finite_latents(latents, n: int | None, argument: str) -> Tensor:
         raise ValueError(f"{argument}: got shape {tuple(latents.shape)}; allowed are latents ({rows}, D).")
     if latents.is_complex():
         raise ValueError(f"{argument}: got dtype {latents.dtype}; allowed are real numbers.")
-    latents = latents.detach().cpu()
+    latents = as_tensor(latents, argument, f"latents ({rows}, D)").detach().cpu()
     latents = latents if latents.dtype == torch.float64 else latents.float()
     wrong = (~latents.isfinite()).any(1).sum().item()
     if wrong:

@@ -2,7 +2,17 @@
 
 import numpy as np
 
+from course_lib.arguments import check_integers
+
 BINS = 20  # of the literature (Locatello et al., 2019, Appendix C)
+MOST_BINS = 2**53  # beyond, float64 knows no place in them
+
+
+def check_bins(bins: int) -> None:
+    """Raise a ValueError unless `bins` is an integer from 2 to 2⁵³."""
+    check_integers(2, bins=bins)
+    if bins > MOST_BINS:
+        raise ValueError(f"bins: got {bins}; allowed are integers from 2 to {MOST_BINS}.")
 
 
 def discretise(latents: np.ndarray, bins: int = BINS) -> np.ndarray:

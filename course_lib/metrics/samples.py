@@ -120,7 +120,7 @@ def warn_if_few(n: int, smallest: float, score: str) -> None:
 
 
 def warn_if_single(factors, score: str) -> None:
-    """Warn when a score that asks which of the varying `factors` was fixed has only one to name."""
+    """Warn when a score that tells the varying `factors` from each other has only one of them."""
     if len(factors) == 1:
         warn(f"Only one factor varies: whatever the latents, the {score} score has nothing to tell apart.")
 

@@ -1,13 +1,15 @@
 """Lp-nested laws with independent subspaces: the prior of ISA-VAE."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
+from functools import cache
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers, check_numbers, check_seed, float_array
+from course_lib.arguments import check_instance, check_integers, check_numbers, check_seed, float_array
 
 
 class LpNested:
@@ -44,6 +46,7 @@ class LpNested:
         inner: float | Sequence[float] | Tensor = 2.2,
         scale: float = 2.0,
     ):
+        check_instance(Iterable, "a list of sizes, one per subspace", layout=layout)
         self.layout = check_integers(1, **{f"layout[{place}]": size for place, size in enumerate(layout)})
         if not self.layout:
             raise ValueError("layout: got no subspace at all; allowed are one or more sizes.")
@@ -60,10 +63,19 @@ class LpNested:
         self.inner = inner.expand(len(self.layout))
         self.dim = sum(self.layout)
 
+    def with_inner(self, inner: Tensor) -> "LpNested":
+        """This law with other inner exponents (l,), which are not looked at: a captured training step may call it."""
+        law = copy(self)
+        law.inner = inner
+        return law
+
     def radii(self, z: Tensor) -> Tensor:
         """v_i of each subspace: (n, D) → (n, l)."""
+        check_instance(Tensor, f"a tensor (n, {self.dim})", z=z)
         if z.ndim != 2 or z.shape[1] != self.dim:
             raise ValueError(f"z: got shape {tuple(z.shape)}; allowed is (n, {self.dim}).")
+        if z.device.type == "cpu" and z.isnan().any():
+            raise ValueError("z: got NaN; allowed are numbers.")
         inner = self.inner.to(z.device)
         sums = [part.abs().pow(p).sum(1) for part, p in zip(z.split(self.layout, dim=1), inner, strict=True)]
         sums = torch.stack(sums, 1)
@@ -80,7 +92,7 @@ class LpNested:
 
     def log_normaliser(self) -> Tensor:
         """The logarithm of the integral of exp(−f(z)^p_0 / s): 0-d. The powers of f in ψ and S_f cancel."""
-        leaves = torch.tensor(self.layout, dtype=self.inner.dtype, device=self.inner.device)
+        leaves = _leaves(self.layout, self.inner.dtype, self.inner.device)
         radial = (
             math.lgamma(self.dim / self.outer) + self.dim / self.outer * math.log(self.scale) - math.log(self.outer)
         )
@@ -103,3 +115,8 @@ class LpNested:
         ]
         signs = draws.choice([-1.0, 1.0], size=(n, self.dim))
         return torch.from_numpy(np.concatenate(parts, axis=1) * signs)
+
+
+@cache  # on a GPU, a constant made anew would have to cross over in every step
+def _leaves(layout: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    return torch.tensor(layout, dtype=dtype, device=device)

@@ -5,9 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers, check_seed
-from course_lib.frameworks import Framework
-from course_lib.losses import standard_normal_log_density
+from course_lib.arguments import check_instance, check_integers, check_seed
+from course_lib.frameworks.framework import Framework
 from course_lib.models import DiagonalGaussian
 
 
@@ -36,6 +35,7 @@ def importance_weighted_bound(
     Source: Burda, Grosse and Salakhutdinov, Importance weighted autoencoders, 2016, Eq. 8; as a measure of the
     generative model, Kim and Mnih, Disentangling by factorising, 2018, Appendix E. Chapter 02.
     """
+    check_instance(Framework, "a framework, such as BetaVAE(model)", framework=framework)
     particles, chunk = check_integers(1, particles=particles, chunk=chunk)
     generator = torch.Generator(framework.model.pixel_mean.device).manual_seed(check_seed(seed))
     if framework.likelihood.log_normaliser is None:
@@ -59,5 +59,5 @@ def _log_weights(framework: Framework, image: Tensor, proposal: DiagonalGaussian
     latents = proposal.mean + proposal.std * noise
     decoded = framework.model.decode(latents.float())
     elements = framework.likelihood.log_normaliser - framework.likelihood(decoded, image.expand_as(decoded)).double()
-    log_ratio = standard_normal_log_density(latents) - proposal.log_density(latents)
-    return elements.flatten(1).sum(1) + log_ratio.sum(1)
+    log_ratio = framework.log_prior(latents) - proposal.log_density(latents).sum(1)
+    return elements.flatten(1).sum(1) + log_ratio

@@ -27,13 +27,13 @@ class CapturedStep:
     """`step`, taken op by op WARM_UP times, then captured in a CUDA graph and replayed: each call is one step.
 
     The losses are those of the plain step: the warm-up counts as training, the capture itself computes nothing, and the
-    graph draws its random numbers from `generator` where the plain step would. What is returned is overwritten by the
+    graph draws its random numbers from `generators` where the plain step would. What is returned is overwritten by the
     next call. Whatever `step` reads or changes has to be tensors on the device that stay where they are.
     """
 
-    def __init__(self, step: Callable[[], dict[str, Tensor]], generator: torch.Generator):
-        self._step, self._generator = step, generator
-        self._stream = torch.cuda.Stream(generator.device)  # of the warm-up: a capture wants memory from no default one
+    def __init__(self, step: Callable[[], dict[str, Tensor]], *generators: torch.Generator):
+        self._step, self._generators, self._device = step, generators, generators[0].device
+        self._stream = torch.cuda.Stream(self._device)  # of the warm-up: a capture wants memory from no default one
         self._warmed_up, self._graph, self._terms = 0, None, {}
 
     def __call__(self) -> dict[str, Tensor]:
@@ -46,7 +46,7 @@ class CapturedStep:
         return self._terms
 
     def _warm_up(self) -> dict[str, Tensor]:
-        current = torch.cuda.current_stream(self._generator.device)
+        current = torch.cuda.current_stream(self._device)
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
             terms = self._step()
@@ -58,9 +58,10 @@ class CapturedStep:
         register = getattr(graph, "register_generator_state", None)
         if register is not None:  # newer releases find the generator by themselves, and warn if it is named
             with warnings.catch_warnings(action="ignore"):
-                register(self._generator)
+                for generator in self._generators:
+                    register(generator)
         try:
-            with torch.cuda.device(self._generator.device), torch.cuda.graph(graph):
+            with torch.cuda.device(self._device), torch.cuda.graph(graph):
                 self._terms = self._step()
         except torch.OutOfMemoryError:
             raise

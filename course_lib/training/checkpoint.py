@@ -71,6 +71,8 @@ class Checkpoint:
                     f"weights were frozen: {name} is {what}, "
                     f"expected {here.dtype} {tuple(here.shape)}."
                 )
+            if there.is_floating_point() and not there.isfinite().all():
+                raise ValueError(f"checkpoint: {self.path} is damaged: {name} has NaN or infinite numbers.")
         records = self._records(steps, tensors.get(RECORDS))
         if steps > limit:
             raise ValueError(f"steps: got {limit}; the checkpoint {self.path} already holds {steps}.")
@@ -86,8 +88,9 @@ class Checkpoint:
         """The history in the file, read before anything is changed; a ValueError unless it is one."""
         try:
             records = json.loads(bytes(content.tolist()))
-            fine = type(steps) is int and steps >= 0 and all(math.isfinite(record["seconds"]) for record in records)
-        except (AttributeError, TypeError, ValueError, KeyError):
+            fine = type(steps) is int and steps >= 0 and isinstance(records, list)
+            fine = fine and all(math.isfinite(record["seconds"]) for record in records)
+        except (AttributeError, TypeError, ValueError, KeyError, RecursionError):
             fine = False
         if not fine:
             raise ValueError(f"checkpoint: {self.path} is damaged: it lacks its history, or it cannot be read.")
@@ -95,7 +98,8 @@ class Checkpoint:
 
     def _check_generator(self, state: Tensor) -> None:
         try:
-            torch.Generator(self.generator.device).set_state(state)
+            for one in torch.atleast_2d(state):  # of many models, a row for each
+                torch.Generator(self.generator.device).set_state(one.clone())
         except RuntimeError as error:
             raise ValueError(f"checkpoint: {self.path} is damaged: the state of its generator is none.") from error
 

@@ -1,7 +1,6 @@
 """The training loop: one for every framework."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from tqdm.auto import tqdm
 from course_lib.arguments import check_choice, check_instance, check_integers, check_numbers, check_seed
 from course_lib.data import GridDataset, check_data
 from course_lib.frameworks import Framework
+from course_lib.storage import check_path
 from course_lib.training.capture import CapturedStep, should_capture
 from course_lib.training.checkpoint import Checkpoint
 from course_lib.training.history import History
@@ -65,22 +65,14 @@ def fit(
     FloatingPointError naming the term and the step when a loss is not finite; the last good checkpoint is kept.
     """
     check_instance(Framework, "a framework, such as BetaVAE(model)", framework=framework)
-    (steps,) = check_integers(0, steps=steps)
-    batch_size, checkpoint_every, log_every = check_integers(
-        1, batch_size=batch_size, checkpoint_every=checkpoint_every, log_every=log_every
+    steps, batch_size, checkpoint_every, log_every, budget, callbacks = check_run(
+        steps, batch_size, checkpoint, checkpoint_every, log_every, budget, callbacks, capture
     )
     seed = check_seed(seed)
     if learning_rate is not None:
         (learning_rate,) = check_numbers(0, above=True, learning_rate=learning_rate)
-    if budget is not None:
-        (budget,) = check_numbers(0, budget=budget)
-    check_choice((True, False, "auto"), capture=capture)
-    callbacks = _check_callbacks(callbacks)
-    if checkpoint is not None:
-        check_instance(str | os.PathLike, "the path of a file", checkpoint=checkpoint)
-    framework.check_precision()
-    _check_fit(framework, data)
-    device = _resolve_device(device)
+    check_fit(framework, data)
+    device = resolve_device(device)
     precision = resolve_precision(framework, device, precision)
     framework.to(device, memory_format=torch.channels_last if is_convolutional(framework) else torch.preserve_format)
     generator = torch.Generator(device).manual_seed(seed)
@@ -129,7 +121,7 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
                 loss = sum(values[name] for name in trainer.objective)
                 record = {"step": done, "loss": loss, **values, "seconds": time.monotonic() - started}
                 for callback in callbacks:
-                    record |= _callback_values(callback(trainer.framework, done), record)
+                    record |= callback_values(callback(trainer.framework, done), record)
                 history.records.append(record)
                 bar.set_postfix(loss=f"{record['loss']:.4g}")
             if saves:
@@ -142,6 +134,19 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
         store.save(history)
 
 
+def check_run(steps, batch_size, checkpoint, checkpoint_every, log_every, budget, callbacks, capture) -> tuple:
+    """What a training is told of its length and its records, checked; `checkpoint` and `capture` do not come back."""
+    (steps,) = check_integers(0, steps=steps)
+    counts = check_integers(1, batch_size=batch_size, checkpoint_every=checkpoint_every, log_every=log_every)
+    if budget is not None:
+        (budget,) = check_numbers(0, budget=budget)
+    check_choice((True, False, "auto"), capture=capture)
+    callbacks = _check_callbacks(callbacks)
+    if checkpoint is not None:
+        check_path(checkpoint, "checkpoint")
+    return steps, *counts, budget, callbacks
+
+
 def _check_callbacks(callbacks: Iterable[Callable]) -> list[Callable]:
     if callable(callbacks) or not isinstance(callbacks, Iterable):
         raise ValueError(f"callbacks: got {callbacks!r}; allowed is a list of functions.")
@@ -152,7 +157,8 @@ def _check_callbacks(callbacks: Iterable[Callable]) -> list[Callable]:
     return callbacks
 
 
-def _resolve_device(device: str | torch.device) -> torch.device:
+def resolve_device(device: str | torch.device) -> torch.device:
+    """The device that `device` names, if it is there."""
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -163,7 +169,9 @@ def _resolve_device(device: str | torch.device) -> torch.device:
         raise ValueError(f"device: got {device!r}, which is not available here: {error}") from error
 
 
-def _check_fit(framework: Framework, data: GridDataset) -> None:
+def check_fit(framework: Framework, data: GridDataset) -> None:
+    """Raise a ValueError unless the model of `framework` was built for images like those of `data`, and is float32."""
+    framework.check_precision()
     check_data(data)
     if tuple(data.shape) != framework.model.shape:
         raise ValueError(f"data: its images are {data.shape}, the model was built for {framework.model.shape}.")
@@ -173,7 +181,7 @@ def _check_fit(framework: Framework, data: GridDataset) -> None:
             raise ValueError(f"data: its pixel {name} is {here}, the model was built for data with {there}.")
 
 
-def _callback_values(values, record: dict) -> dict[str, float]:
+def callback_values(values, record: dict) -> dict[str, float]:
     """What a callback returned, as floats for the history."""
     values = {} if values is None else values
     if not isinstance(values, dict) or values.keys() & record.keys():

@@ -39,8 +39,10 @@ class Trainer:
         """Draw a batch and let each player take one step on it; returns the weighted terms, detached."""
         images = self.data.images(self.framework.sample(self.data.space, self.batch_size, self.generator))
         views = standardise(images, self.framework.model.pixel_mean, self.framework.model.pixel_std)
-        turns = {player: self._turn(player, optimiser, views) for player, optimiser in self.optimisers.items()}
-        self.objective = tuple(turns[self.framework.players[0]])
+        players, turns = self.framework.players, {}
+        for place, player in enumerate(players):
+            turns[player] = self._turn(player, players[:place].count(player), views)
+        self.objective = tuple(turns[players[0]])
         terms = {name: term for turn in turns.values() for name, term in turn.items()}
         self.index += 1
         self._note_faults(terms)
@@ -50,9 +52,10 @@ class Trainer:
         """For each term, the first step (counted from 1) at which it was not finite, or 0; empty before any step."""
         return [] if self._faults is None else self._faults.tolist()
 
-    def _turn(self, player: str, optimiser: Optimizer, views: Tensor) -> dict[str, Tensor]:
+    def _turn(self, player: str, turn: int, views: Tensor) -> dict[str, Tensor]:
+        optimiser = self.optimisers[player]
         with self.autocast:
-            terms = self.framework.loss(views, Step(self.index, self.steps, self.generator, player))
+            terms = self.framework.loss(views, Step(self.index, self.steps, self.generator, player, turn))
         optimiser.zero_grad(set_to_none=True)
         weights = [weight for group in optimiser.param_groups for weight in group["params"]]
         sum(terms.values()).backward(inputs=weights)  # no player's loss reaches another's weights
@@ -75,8 +78,13 @@ def adam(framework: Framework, player: str) -> Adam:
     weights = [weight for weight in framework.parameters_of(player) if weight.requires_grad]
     if not weights:
         raise ValueError(f"framework: all weights of its player {player!r} are frozen; something must be trainable.")
-    on_cuda = any(weight.is_cuda for weight in weights)
-    optimiser = Adam(weights, **framework.adam(player), fused=True, capturable=on_cuda)
+    return fused_adam([{"params": weights, **framework.adam(player)}])
+
+
+def fused_adam(groups: list[dict]) -> Adam:
+    """An Adam of such groups of weights and settings, its state made."""
+    weights = [weight for group in groups for weight in group["params"]]
+    optimiser = Adam(groups, fused=True, capturable=any(weight.is_cuda for weight in weights))
     for weight in weights:
         state = optimiser.state[weight]
         state["step"] = torch.zeros((), dtype=torch.float32, device=weight.device)

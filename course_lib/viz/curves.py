@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from course_lib.arguments import check_choice
+from course_lib.arguments import check_choice, check_instance
 from course_lib.training import History
 
 
@@ -15,6 +15,9 @@ def training_curves(history: History, *, terms: Sequence[str] | None = None, uni
     A term that falls to less than a tenth is drawn on a logarithmic axis, or its end could not be seen. Raises
     ValueError for a history without records, and for a term that it lacks.
     """
+    check_instance(History, "a history, as fit returns it", history=history)
+    if terms is not None and not terms:
+        raise ValueError("terms: got none; allowed are one or more terms of the history, or None for all.")
     if not history.records:
         raise ValueError("history: got one without records; train for at least one step first.")
     frame = history.to_frame().drop(columns="seconds")

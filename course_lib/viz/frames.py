@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import check_instance, check_integers
 from course_lib.viz.images import to_rgb
 
 LARGEST = 1_000_000  # bytes of HTML: a page with several views must still open quickly
@@ -111,11 +111,14 @@ def figure_frames(
     drawn = []
     for value in values:
         figure = draw(value)
+        check_instance(Figure, "a function that returns a matplotlib figure", draw=figure)
         figure.set_dpi(DOTS)
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
         drawn.append(np.asarray(canvas.buffer_rgba())[..., :3].copy())
         plt.close(figure)
+    if not drawn:
+        raise ValueError("values: got none; at least 2 are needed.")
     if len({picture.shape for picture in drawn}) > 1:
         raise ValueError(f"draw: got figures of {len({p.shape for p in drawn})} sizes; all must have the same size.")
     pixels = np.stack(drawn)[None]

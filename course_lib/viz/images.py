@@ -105,7 +105,7 @@ def by_mean_kl(framework: Framework, data: GridDataset) -> tuple[list[int], list
     """The latents, the most costly first, and the mean of each one's KL to the prior on 1,000 images, in nats."""
     device = framework.model.pixel_mean.device
     sample = torch.randint(len(data), (1000,), generator=torch.Generator().manual_seed(0)).to(device)
-    cost = kl_to_standard_normal(framework.model.encode(data.observations(sample))).mean(0).cpu()
+    cost = kl_to_standard_normal(framework.posterior(data.observations(sample))).mean(0).cpu()
     order = cost.argsort(descending=True)
     return order.tolist(), cost[order].tolist()
 

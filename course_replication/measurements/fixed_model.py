@@ -10,6 +10,7 @@ from course_lib.distances import Distance, perceived_distance
 from course_lib.frameworks import Framework
 from course_lib.losses import symmetric_kl
 from course_lib.models import DiagonalGaussian
+from course_replication.measurements.largest_beta import left_over
 from course_replication.measurements.score_settings import settings_scores
 from course_replication.measurements.trained_scores import matrix_agreement, of_latents, of_reconstructions
 from course_replication.measurements.training import before_and_after, encodings
@@ -22,12 +23,15 @@ CHUNK = 16  # latents whose densities are computed at a time
 def examined(context: Context, **vae) -> dict[str, float]:
     """Train one β-VAE and measure all that needs no other; "control/untrained/…" is the same without its training.
 
+    "left" is the share of the pixels' variance that reconstructions leave.
+
     vae : settings of `training.scores`, without `dci` and `watch_every`.
     """
     data, *models = before_and_after(context, **vae)
     scores = settings_scores([encodings(model, data) for model in models], context.seed)
     before, after = (
-        levels(model, data, context.seed) | total_correlations(model, data, context.seed) | found
+        {"left": left_over(model, data)} | levels(model, data, context.seed)
+        | total_correlations(model, data, context.seed) | found
         for model, found in zip(models, scores, strict=True)
     )
     return after | {f"control/untrained/{name}": value for name, value in before.items()}

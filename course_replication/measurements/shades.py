@@ -70,9 +70,3 @@ def _scores(table: Encodings, seed: int, points: int) -> dict[str, float]:
 
 def _labelled(scores: dict[str, float], label: str) -> dict[str, float]:
     return {f"{name}/{label}": value for name, value in scores.items()}
-
-
-_DATA = (
-    "XYObject of 16×16 pixels with 8 positions, one pixel apart, and sides of 3, 5 and 7 in place of 64×64 with 25, "
-    "two apart, and 7, 9, 11, 13 and 15; the same 24 colours"
-)

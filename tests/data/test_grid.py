@@ -104,7 +104,7 @@ def test_constant_images_cannot_be_standardised(call):
         call(Grey())
 
 
-@pytest.mark.parametrize("std", [(0.1, 0.0), (0.1,), (0.1, float("nan")), (0.1, -0.1)])
+@pytest.mark.parametrize("std", [0.1, None, ("0.1", "0.1"), (0.1, 0.0), (0.1,), (0.1, float("nan")), (0.1, -0.1)])
 def test_every_channel_needs_a_std(std):
     data = Rendered()
     data.std = std

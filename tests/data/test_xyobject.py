@@ -160,3 +160,8 @@ def test_wrong_factors_are_an_error():
         XYObject().space.index([0, 0, 0, 24])
     with pytest.raises(ValueError, match="intensity got values from 4 to 4; allowed are 0 to 3"):
         XYObjectShades().space.index([0, 0, 0, 4, 0])
+
+
+def test_no_sizes_are_refused_by_name():
+    with pytest.raises(ValueError, match="sizes: got None; allowed is growing sides"):
+        XYObject(sizes=None)

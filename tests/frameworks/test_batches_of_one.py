@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from course_lib.data import XYSquares
-from course_lib.frameworks import DIPVAE, BetaTCVAE, BetaVAE, FactorVAE, TripletVAE
+from course_lib.frameworks import DIPVAE, ISATCVAE, BetaTCVAE, BetaVAE, FactorVAE, InfoGAN, TripletVAE
 from course_lib.losses import aggregate_log_densities, permuted_latents
-from course_lib.models import DiagonalGaussian, mlp_vae
+from course_lib.models import DiagonalGaussian, conv_gan, mlp_gan, mlp_vae
 from course_lib.sampling import batch_triplets
 from course_lib.training import fit
 
@@ -17,6 +17,7 @@ COMPARING = {
     "mws": lambda model: BetaTCVAE(model, estimator="mws"),
     "mss": lambda model: BetaTCVAE(model, estimator="mss"),
     "batch": lambda model: BetaTCVAE(model, estimator="batch"),
+    "ISA-TCVAE": lambda model: ISATCVAE(model),
     "FactorVAE": lambda model: FactorVAE(model, hidden=(4,)),
     "perceived triplets": lambda model: TripletVAE(model, by="perceived"),
 }
@@ -28,6 +29,14 @@ def test_a_batch_of_one_is_refused_and_a_batch_of_two_is_not(name):
     with pytest.raises(ValueError, match="batch_size: got 1; .*allow.* integers from 2"):
         fit(COMPARING[name](mlp_vae(DATA, 2)), DATA, batch_size=1, **run)
     assert fit(COMPARING[name](mlp_vae(DATA, 2)), DATA, batch_size=2, **run).steps == 1
+
+
+def test_batch_normalisation_refuses_it_too():
+    run = dict(steps=1, device="cpu")
+    for gan in (conv_gan(DATA), mlp_gan(DATA)):
+        with pytest.raises(ValueError, match="batch_size: got 1; batch normalisation, a statistic .* integers from 2"):
+            fit(InfoGAN(gan), DATA, batch_size=1, **run)
+        assert fit(InfoGAN(gan), DATA, batch_size=2, **run).steps == 1
 
 
 def test_other_frameworks_may_have_batches_of_one():

@@ -127,6 +127,10 @@ def test_load_refuses_what_it_did_not_write(tmp_path):
     with pytest.raises(ValueError, match="path: .* holds no framework"):
         load_framework(tmp_path / "other")
     framework = BetaVAE(mlp_vae(DATA, 3))
+    shapeless = framework.config | {"model": framework.config["model"] | {"shape": []}}
+    write_tensors(tmp_path / "shapeless", framework.state_dict(), shapeless)
+    with pytest.raises(ValueError, match="path: .* is from another edition"):
+        load_framework(tmp_path / "shapeless")
     write_tensors(tmp_path / "empty", {}, framework.config)
     with pytest.raises(ValueError, match="path: .* its weights do not fit its configuration"):
         load_framework(tmp_path / "empty")
@@ -143,6 +147,11 @@ def test_load_refuses_what_it_did_not_write(tmp_path):
         (lambda: BetaVAE(mlp_vae(DATA)).encode(torch.zeros(1, 3, 16, 16)), r"images: got shape \(1, 3, 16, 16\)"),
         (lambda: BetaVAE(mlp_vae(DATA)).encode(DATA.images(0)), r"images: got shape \(2, 16, 16\)"),
         (lambda: BetaVAE(mlp_vae(DATA)).encode(torch.zeros(1, 2, 16, 16, dtype=torch.int64)), "images: got dtype"),
+        (lambda: BetaVAE(mlp_vae(DATA)).encode(torch.full((1, 2, 16, 16), torch.nan)), "images: got numbers that are"),
+        (lambda: BetaVAE(mlp_vae(DATA, 2)).generate([[0, 1e200]]), "latents: got numbers that are NaN or infinite"),
+        (lambda: BetaVAE(mlp_vae(DATA, 2)).generate([[0, 1j]]), "latents: got dtype torch.complex128"),
+        (lambda: BetaVAE(mlp_vae(DATA)).save(None), "path: got None; allowed is the path of a file"),
+        (lambda: load_framework(5), "path: got 5; allowed is the path of a file"),
     ],
 )
 def test_errors_name_the_argument_and_what_is_allowed(call, words):

@@ -5,9 +5,13 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from course_lib.data import XYSquares
 from course_lib.factors import FactorSpace
 from course_lib.frameworks import (
+    AAE,
     DIPVAE,
+    ISATCVAE,
+    ISAVAE,
     AdaGVAE,
     AdaMLVAE,
     AdaTripletVAE,
@@ -15,34 +19,77 @@ from course_lib.frameworks import (
     BetaTCVAE,
     BetaVAE,
     FactorVAE,
+    FactorVAEToPrior,
+    InfoGAN,
+    InfoWGAN_GP,
     TripletVAE,
     load_framework,
 )
 from course_lib.losses.total_correlation import log_weights
-from course_lib.models import VAE, conv_vae, mlp_vae
+from course_lib.models import VAE, conv_gan, conv_vae, mlp_gan, mlp_vae
 from course_lib.training import fit
 from course_lib.training.trainer import Trainer, adam
 
+DATA = XYSquares(2, 2, squares=2, image_size=16)
 KERNEL = torch.rand(5, 5, generator=torch.Generator().manual_seed(0))
-SMALL = dict(hidden=(16,))  # of FactorVAE's discriminator
+
+
+def of(framework, *arguments, **fixed):
+    """build(data, network, seed, **options): the framework with these arguments, on a model for `data`."""
+
+    def build(data, network=mlp_vae, seed=0, **options):
+        return framework(network(data, 3, seed=seed), *arguments, **fixed, **options)
+
+    return build
+
+
 BUILDERS = {
-    "BetaVAE": lambda model, **o: BetaVAE(model, 4.0, **o),
-    "BetaVAE box": lambda model, **o: BetaVAE(model, reconstruction="mse-box", **o),
-    "BetaVAE kernel": lambda model, **o: BetaVAE(model, reconstruction=KERNEL, **o),
-    "AnnealedVAE": lambda model, **o: AnnealedVAE(model, 10.0, capacity=5.0, steps=20, **o),
-    "FactorVAE": lambda model, **o: FactorVAE(model, 6.0, **SMALL, **o),
-    "BetaTCVAE mws": lambda model, **o: BetaTCVAE(model, **o),
-    "BetaTCVAE mss": lambda model, **o: BetaTCVAE(model, estimator="mss", dataset_size=500, **o),
-    "DIPVAE I": lambda model, **o: DIPVAE(model, "I", **o),
-    "DIPVAE II": lambda model, **o: DIPVAE(model, "II", lambda_od=3.0, **o),
-    "AdaGVAE": lambda model, **o: AdaGVAE(model, k=(1, 3), **o),
-    "AdaMLVAE": lambda model, **o: AdaMLVAE(model, variance="product", **o),
-    "TripletVAE": lambda model, **o: TripletVAE(model, margin=None, norm=2, decoder_gradient=False, **o),
-    "TripletVAE perceived": lambda model, **o: TripletVAE(model, by="perceived", num_triplets=20, **o),
-    "AdaTripletVAE": lambda model, **o: AdaTripletVAE(model, strength=(0.0, 0.5), differences="kl", **o),
-    "AdaTripletVAE perceived": lambda model, **o: AdaTripletVAE(model, by="perceived", reconstruction="mse-box", **o),
+    "BetaVAE": of(BetaVAE, 4.0),
+    "BetaVAE box": of(BetaVAE, reconstruction="mse-box"),
+    "BetaVAE kernel": of(BetaVAE, reconstruction=KERNEL),
+    "AnnealedVAE": of(AnnealedVAE, 10.0, capacity=5.0, steps=20),
+    "FactorVAE": of(FactorVAE, 6.0, hidden=(16,)),
+    "BetaTCVAE mws": of(BetaTCVAE),
+    "BetaTCVAE mss": of(BetaTCVAE, estimator="mss", dataset_size=500),
+    "DIPVAE I": of(DIPVAE, "I"),
+    "DIPVAE II": of(DIPVAE, "II", lambda_od=3.0),
+    "AAE": of(AAE, 2.0, hidden=(16,)),
+    "FactorVAEToPrior": of(FactorVAEToPrior, 6.0, hidden=(16,)),
+    "ISAVAE": of(ISAVAE, 4.0, layout=(2, 1)),
+    "ISAVAE learnt": of(ISAVAE, layout=(1, 2), inner=(1.9, 3.0), learnt=True),
+    "ISATCVAE": of(ISATCVAE, layout=(2, 1), learnt=True),
+    "AdaGVAE": of(AdaGVAE, k=(1, 3)),
+    "AdaMLVAE": of(AdaMLVAE, variance="product"),
+    "TripletVAE": of(TripletVAE, margin=None, norm=2, decoder_gradient=False),
+    "TripletVAE perceived": of(TripletVAE, by="perceived", num_triplets=20),
+    "AdaTripletVAE": of(AdaTripletVAE, strength=(0.0, 0.5), differences="kl"),
+    "AdaTripletVAE perceived": of(AdaTripletVAE, by="perceived", reconstruction="mse-box"),
 }
-every = pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+every_vae = pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+
+
+def gan_of(framework, *arguments, **fixed):
+    """The same for GANs, whose networks are of the kind of the VAE's, and which have no reconstruction to reduce."""
+
+    def build(data, network=mlp_vae, seed=0):
+        codes = dict(continuous=1, categories=(3,), noise=2, seed=seed)
+        gan = mlp_gan(data, hidden=(16,), **codes) if network is mlp_vae else conv_gan(data, **codes, **conv)
+        return framework(gan, *arguments, **fixed)
+
+    conv = dict(normalisation="layer" if framework is InfoWGAN_GP else "batch")
+    return build
+
+
+GANS = {
+    "InfoGAN": gan_of(InfoGAN, 0.5),
+    "InfoGAN, two turns": gan_of(InfoGAN, discriminator_turns=2),
+    "InfoWGAN_GP": gan_of(InfoWGAN_GP, 0.5, penalty=3.0),
+    "InfoGAN conv": lambda data, network=conv_vae, seed=0: gan_of(InfoGAN)(data, conv_vae, seed),
+    "InfoWGAN_GP conv": lambda data, network=conv_vae, seed=0: gan_of(InfoWGAN_GP, discriminator_turns=2)(
+        data, conv_vae, seed
+    ),
+}
+every = pytest.mark.parametrize("build", (BUILDERS | GANS).values(), ids=BUILDERS | GANS)
 
 
 def views_of(framework, data, n=16):
@@ -51,7 +98,7 @@ def views_of(framework, data, n=16):
 
 @every
 def test_saving_restores_the_objective(build, data, at, tmp_path):
-    framework = build(mlp_vae(data, 3))
+    framework = build(data)
     framework.save(tmp_path / "model")
     restored = load_framework(tmp_path / "model")
     assert restored.arguments == framework.arguments and type(restored) is type(framework)
@@ -61,11 +108,10 @@ def test_saving_restores_the_objective(build, data, at, tmp_path):
         assert framework.loss(views, at(7, player)) == restored.loss(views, at(7, player))
 
 
-@every
+@every_vae
 def test_means_divide_the_image_by_its_pixels_and_every_latent_term_by_the_latents(build, data, at):
     """The fault: a KL divided by the number of latents beside a penalty that is not."""
-    model = mlp_vae(data, 3)
-    summed, averaged = build(model, reduction="sum"), build(model, reduction="mean")
+    summed, averaged = build(data, reduction="sum"), build(data, reduction="mean")
     views = views_of(summed, data)
     for name, value in summed.loss(views, at(7)).items():
         share = {"reconstruction": 2 * 16 * 16, "triplet": 1}.get(name, 3)
@@ -81,11 +127,11 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(build, data, tmp_pa
             raise KeyboardInterrupt
 
     run = dict(steps=12, batch_size=16, log_every=2, device="cpu")
-    path, whole, resumed = tmp_path / "run", build(mlp_vae(data, 3)), build(mlp_vae(data, 3))
+    path, whole, resumed = tmp_path / "run", build(data), build(data)
     fit(whole, data, **run)
     with pytest.raises(KeyboardInterrupt):
         fit(resumed, data, checkpoint=path, checkpoint_every=3, callbacks=[stop], **run)
-    resumed = build(mlp_vae(data, 3, seed=1))
+    resumed = build(data, seed=1)
     history = fit(resumed, data, checkpoint=path, checkpoint_every=3, **run)
     assert history.steps == 12 and history.to_frame().notna().all(axis=None)
     pairs = zip(whole.state_dict().values(), resumed.state_dict().values(), strict=True)
@@ -94,7 +140,7 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(build, data, tmp_pa
 
 @every
 def test_bfloat16_stays_close_to_float32(build, data, at):
-    framework = build(conv_vae(data, 3))
+    framework = build(data, conv_vae)
     views = views_of(framework, data)
     exact = framework.loss(views, at(7))
     with torch.autocast("cpu", torch.bfloat16):
@@ -139,6 +185,11 @@ def test_numpy_s_numbers_are_kept_as_python_s(data, tmp_path):
     built = [
         BetaTCVAE(model, np.float32(6), dataset_size=np.int64(500)),
         FactorVAE(model, hidden=np.array([4, 5]), seed=np.int64(1)),
+        InfoGAN(mlp_gan(data, noise=np.int64(3), categories=np.array([3])), np.float32(2)),
+        InfoWGAN_GP(mlp_gan(data), penalty=np.int64(5), discriminator_turns=np.int64(2)),
+        AAE(model, np.float32(2), hidden=np.array([4, 5]), seed=np.int64(1)),
+        ISAVAE(model, layout=np.array([1, 2]), outer=np.float32(2), inner=np.array([2, 3]), learnt=np.True_),
+        ISATCVAE(model, np.float32(2), dataset_size=np.int64(500)),
         TripletVAE(model, norm=np.int64(1), num_triplets=np.int64(5), margin=np.float64(2), decoder_gradient=np.True_),
         AdaGVAE(model, k=np.int64(2)),
         AnnealedVAE(model, steps=np.int64(5)),
@@ -174,7 +225,7 @@ def trainer_of(framework, data, steps=20):
 def test_a_step_never_looks_at_a_value(build, data, monkeypatch):
     """Checks of ranges, which happen on the CPU only, are set aside; after two steps nothing is left to be made."""
     monkeypatch.setattr(FactorSpace, "check_index", lambda self, index: index)
-    trainer = trainer_of(build(mlp_vae(data, 3)), data)
+    trainer = trainer_of(build(data), data)
     strides = torch.tensor(data.space.strides)
     monkeypatch.setattr(FactorSpace, "index", lambda self, factors: (factors * strides).sum(-1))
     trainer.step()
@@ -219,6 +270,10 @@ def test_a_value_that_is_looked_at_would_be_found(data):
         (lambda m: FactorVAE(m, seed=-1), "seed: got -1"),
         (lambda m: FactorVAE(m, hidden=5), "hidden: got 5; allowed is a list"),
         (lambda m: FactorVAE(m, 10**400), "gamma: got 1000"),
+        (lambda m: AAE(m, -1), "gamma: got -1"),
+        (lambda m: AAE(m, discriminator_learning_rate="1"), "discriminator_learning_rate: got '1'"),
+        (lambda m: AAE(m, hidden=(4, 0)), r"hidden\[1\]: got 0"),
+        (lambda m: FactorVAEToPrior(m, seed=1.5), "seed: got 1.5"),
         (lambda m: BetaTCVAE(m, -6.0), "beta: got -6.0"),
         (lambda m: BetaTCVAE(VAE("mlp", (2, 16, 16), 3)), "dataset_size: got None"),
         (lambda m: log_weights("mss", 1, 10), "batch_size: got 1; the estimator 'mss', a statistic of the batch"),
@@ -227,6 +282,25 @@ def test_a_value_that_is_looked_at_would_be_found(data):
         (lambda m: DIPVAE(m, "III"), "variant: got 'III'; allowed are 'I', 'II'"),
         (lambda m: DIPVAE(m, lambda_od=-1), "lambda_od: got -1"),
         (lambda m: DIPVAE(m, lambda_d=-1), "lambda_d: got -1"),
+        (lambda m: ISAVAE(m, -1), "beta: got -1"),
+        (lambda m: ISAVAE(m, layout=(2, 2)), r"layout: got \(2, 2\); allowed are sizes that add up to 3 latents"),
+        (lambda m: ISAVAE(m, layout=(3, 0)), r"layout\[1\]: got 0"),
+        (lambda m: ISAVAE(m, layout=3), "layout: got 3; allowed is a list of sizes"),
+        (lambda m: ISAVAE(m, outer=0), "outer: got 0; allowed are finite numbers above 0"),
+        (lambda m: ISAVAE(m, inner=[2, 2]), r"inner: got .* for the layout \(3,\); allowed are a number above 0"),
+        (lambda m: ISAVAE(m, inner=-1.0), "inner: got "),
+        (lambda m: ISAVAE(m, inner="2"), "inner: got '2'"),
+        (lambda m: ISAVAE(m, scale=0), "scale: got 0"),
+        (lambda m: ISAVAE(m, learnt="yes"), "learnt: got 'yes'; allowed are False, True"),
+        (lambda m: ISATCVAE(m, estimator="MWS"), "estimator: got 'MWS'"),
+        (lambda m: ISATCVAE(VAE("mlp", (2, 16, 16), 3)), "dataset_size: got None"),
+        (lambda m: InfoGAN(m), "model: got VAE; allowed is a GAN, such as mlp_gan"),
+        (lambda m: BetaVAE(mlp_gan(DATA)), "model: got GAN; allowed is a VAE, such as conv_vae"),
+        (lambda m: InfoGAN(mlp_gan(DATA), -1), "information: got -1"),
+        (lambda m: InfoGAN(mlp_gan(DATA), discriminator_turns=0), "discriminator_turns: got 0"),
+        (lambda m: InfoGAN(mlp_gan(DATA), discriminator_learning_rate=0), "discriminator_learning_rate: got 0"),
+        (lambda m: InfoWGAN_GP(mlp_gan(DATA), penalty=-1), "penalty: got -1"),
+        (lambda m: InfoWGAN_GP(conv_gan(DATA)), "model: got a GAN with batch normalisation in its critic; allowed"),
         (lambda m: AdaGVAE(m, True), "beta: got True"),
         (lambda m: AdaGVAE(m, k=(2, 1)), r"k: got \(2, 1\)"),
         (lambda m: AdaGVAE(m, k="all"), "k: got 'all'"),

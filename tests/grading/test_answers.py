@@ -38,7 +38,7 @@ def test_what_is_no_number(given):
 
 
 ROWS = [[1, 2], (1, 2), np.array([1, 2]), torch.tensor([1.0, 2.0], requires_grad=True), pandas.Series([1, 2]),
-        [np.float32(1), torch.tensor(2)], pandas.Index([1, 2])]  # fmt: skip
+        [np.float32(1), torch.tensor(2)], pandas.Index([1, 2]), np.array([1, 2], dtype=">f8")]  # fmt: skip
 
 
 @pytest.mark.parametrize("given", ROWS, ids=repr)
@@ -135,3 +135,10 @@ def test_a_wrong_sign_and_sizes():
     check = number(2.0, {"doubled.": 4.0})
     for answer, said in ((-2, "the sign is wrong."), (4, "doubled."), (3, "3 is too large."), (1, "1 is too small.")):
         assert check.judge(LocalAnswer(answer), 0).message == said
+
+
+def test_names_in_an_array_are_a_list_and_keys_are_read_as_words_are():
+    assert as_sent(np.array(["leap", "grow"])) == ["leap", "grow"]
+    assert keyed({"KL": 1, "Used_Latents": 2}, ("used latents", "kl")) == {"used latents": 2, "kl": 1}
+    with pytest.raises(Unfit, match="got the keys kl, KL; expected a dict with the keys kl."):
+        keyed({"kl": 1, "KL": 2}, ("kl",))

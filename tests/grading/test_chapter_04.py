@@ -131,3 +131,13 @@ def test_the_size_of_a_code_s_numbers_does_not_matter(size):
 @pytest.mark.parametrize("near", [10_000, 10_044, 10_050])
 def test_the_number_of_images_may_be_rounded(judged, near):
     assert judged("04.5", near).passed and not judged("04.5", near + 200).passed
+
+
+def test_ties_are_told_apart_from_a_single_best(judged):
+    def without_all_best(information):
+        alive = information[information.amax(1) > 0]
+        best = alive.amax(1, keepdim=True)
+        others = (alive**2).where(alive < best, 0).sum(1) / (best[:, 0] ** 2 * (information.shape[1] - 1))
+        return (1 - others).mean() if len(alive) else information.sum()
+
+    assert not judged("04.1", without_all_best).passed

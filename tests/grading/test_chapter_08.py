@@ -9,6 +9,7 @@ from scipy.stats import kstest, norm, uniform
 from torch.distributions import Normal
 from torch.special import ndtr, ndtri
 
+from course_grading import registry
 from course_grading.checks.ch08_impossibility import (
     PRIORS,
     VISIBLE,
@@ -171,3 +172,8 @@ def test_pairs_change_one_factor():
     back = torch.tensor([[cos, sin], [-sin, cos]], dtype=torch.float64)
     changed = ((second - first) @ back.T).abs() > 1e-12
     assert (changed.sum(1) == 1).all() and changed.any(0).all()
+
+
+def test_an_angle_rounded_to_whole_degrees_does_not_pass(judged):
+    right = registry.find("08.6").reference
+    assert not judged("08.6", lambda first, second: right(first, second).round()).passed

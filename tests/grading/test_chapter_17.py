@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import notebook_io
+from course_grading import registry
 from course_grading.checks import ch17_three_scores as ch17
 from course_lib import metrics
 from course_lib.data import XYSquares
@@ -211,3 +212,9 @@ def test_the_table_s_numbers():
         assert [f"{number:.2f}".removeprefix("0").replace("-.00", ".00") for number in found] == [
             number.strip() for number in printed
         ]
+
+
+def test_a_code_that_moves_little_moves(judged):
+    right = registry.find("17.1").reference
+    verdict = judged("17.1", lambda points: right(points.where(points.var(1, keepdim=True) > 1e-4, points[:, :1])))
+    assert not verdict.passed

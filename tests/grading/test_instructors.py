@@ -105,3 +105,14 @@ def test_torch_compile_says_what_it_lacks(notebook):
     path = notebook(source + "    return (mean * log_variance).sum(1)\ncheck('02.1', kl_to_prior)")
     report = grade(path, [registry.find("02.1")], Limits())
     assert "torch.compile" in report.results[0].message, report.to_text()
+
+
+def test_an_archive_has_to_be_unpacked(notebook, tmp_path):
+    (tmp_path / "all.ZIP").write_bytes(b"PK")
+    done = run(tmp_path / "all.ZIP", "--chapter", "02")
+    assert done.returncode == 2 and "allowed is a notebook or a folder: unpack it first." in done.stderr
+    assert [str(path) for path in registry.archives_in(tmp_path)] == ["all.ZIP"]
+
+
+def test_limits_are_told_in_tenths_of_a_second():
+    assert Limits().scaled(1.06911).cell == 21.4

@@ -2,10 +2,20 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
-from course_lib.losses import shared_latents, symmetric_kl
+from course_lib.losses import (
+    aggregate_log_densities,
+    hard_rank,
+    norm_distance,
+    shared_latents,
+    soft_rank,
+    spearman,
+    symmetric_kl,
+    triplet_loss,
+)
 from course_lib.losses.blur import blur, box_kernel, gaussian_kernel
 from course_lib.losses.reconstruction import overlap_kernel
 from course_lib.models import DiagonalGaussian
@@ -59,5 +69,34 @@ def test_the_smallest_images_have_a_kernel_of_one_weight(loss):
     ],
 )
 def test_kernels_name_what_does_not_fit(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_the_ranks_of_the_largest_numbers_are_those_of_small_ones():
+    values = torch.tensor([1.7e308, -1.7e308, 0.0], dtype=torch.float64)
+    assert soft_rank(values).tolist() == [3, 1, 2]
+    assert spearman(values, torch.tensor([2.0, 0.0, 1.0], dtype=torch.float64)).item() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: blur(torch.ones(1, 4, 4, dtype=torch.uint8), box_kernel(1)), "images: got torch.uint8"),
+        (lambda: blur(np.ones((1, 4, 4)), box_kernel(1)), "images: got ndarray"),
+        (lambda: blur(torch.ones(1, 4, 4), torch.ones(2)), r"kernel: got shape \(2,\); allowed are"),
+        (lambda: blur(torch.ones(1, 4, 4), torch.ones(0)), r"kernel: got shape \(0,\)"),
+        (lambda: soft_rank(np.ones(3)), "values: got .* allowed is a tensor"),
+        (lambda: hard_rank(torch.ones(3) + 0j), "values: got dtype torch.complex64"),
+        (lambda: spearman(torch.rand(2), torch.tensor([True, False])), "target: got dtype torch.bool"),
+        (lambda: triplet_loss(torch.ones(2), torch.ones(2), float("nan")), "margin: got nan"),
+        (lambda: norm_distance(torch.ones(1, 2), torch.ones(1, 2), 3), "norm: got 3; allowed are 1, 2"),
+        (
+            lambda: aggregate_log_densities(torch.ones(2, 1), DiagonalGaussian(*torch.ones(2, 2, 1)), "all", 9),
+            "estimator: got 'all'; allowed are 'mws'",
+        ),
+    ],
+)
+def test_what_has_no_loss_is_refused_by_name(call, words):
     with pytest.raises(ValueError, match=words):
         call()

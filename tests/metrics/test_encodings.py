@@ -10,6 +10,7 @@ from course_lib.frameworks import BetaVAE
 from course_lib.metrics import Encodings, encodings
 from course_lib.models import mlp_vae
 
+DATA = XYSquares(2, 2, squares=2, image_size=16)
 CHEAP = ("mig", "factor_vae_score", "distance_correlation", "linearity_ratio", "irs")
 
 
@@ -114,3 +115,27 @@ def test_wrong_tables_are_named(small, known, monkeypatch):
     monkeypatch.setattr(encodings, "LIMIT", 10_000)
     with pytest.raises(ValueError, match="for 4,096 images they would take .* GB, and"):
         metrics.mig(Counting(), small)
+
+
+def test_no_image_at_all_has_no_latents_of_the_known_width():
+    table = Encodings.from_table(np.zeros((len(DATA), 3)), DATA)
+    assert table([]).shape == (0, 3) and table(np.zeros((2, 0), dtype=int)).shape == (2, 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Encodings(lambda images: images, DATA, device="gpu"), "device: got 'gpu'; allowed are PyTorch's"),
+        (lambda: Encodings.from_table(np.zeros((2, 3)), None), "data: got None; allowed is a dataset"),
+        (lambda: metrics.mig.from_samples(torch.zeros(9, 2, device="meta"), [[0]] * 9), "latents: got a tensor on the"),
+        (lambda: metrics.mig.from_samples(np.eye(9), np.eye(9, dtype=int), bins=2**70), "bins: got .* from 2 to"),
+        (lambda: metrics.evaluate(Encodings.from_table(np.zeros((4096, 1)), DATA), scores=5), "scores: got 5; allowed"),
+        (
+            lambda: metrics.evaluate(Encodings.from_table(np.zeros((4096, 1)), DATA), scores={"a": lambda t, seed: 3}),
+            "scores: a returned 3; allowed are functions that return a Score",
+        ),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_by_name(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

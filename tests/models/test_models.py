@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.data import XYSquares
-from course_lib.models import DiagonalGaussian, conv_vae, mlp_vae
+from course_lib.data import DSprites, XYSquares
+from course_lib.models import VAE, DiagonalGaussian, conv_vae, mlp_vae
 
 SMALL = XYSquares(2, 2, squares=2, image_size=16)
 
@@ -33,6 +33,23 @@ def test_conv_vae_is_table_a1():
     assert isinstance(model.decoder[-1], nn.ConvTranspose2d), "the output has no activation"
     activations = sum(isinstance(layer, nn.ReLU) for layer in model.modules())
     assert activations == 5 + 5
+
+
+def test_a_width_of_128_is_table_1_of_factor_vae():
+    """The thesis' networks, and one of half the width between convolutions and latents, on dSprites."""
+    data = DSprites()
+    model = conv_vae(data, width=128)
+    assert shapes_through(model.encoder, torch.zeros(1, 1, 64, 64)) == [
+        (32, 32, 32), (32, 16, 16), (64, 8, 8), (64, 4, 4), (128,), (20,),
+    ]  # fmt: skip
+    assert shapes_through(model.decoder, torch.zeros(1, 10)) == [
+        (128,), (1024,), (64, 8, 8), (32, 16, 16), (32, 32, 32), (1, 64, 64),
+    ]  # fmt: skip
+    again = VAE(**model.config)
+    assert [weight.shape for weight in again.parameters()] == [weight.shape for weight in model.parameters()]
+    assert conv_vae(data).config == conv_vae(data, width=256).config == model.config | {"hidden": []}
+    with pytest.raises(ValueError, match="width: got 0"):
+        conv_vae(data, width=0)
 
 
 @pytest.mark.parametrize("build", [conv_vae, mlp_vae])

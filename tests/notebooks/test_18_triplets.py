@@ -102,10 +102,9 @@ def test_ties():
     says("Half of them, 1.34 % and 1.21 %, are *exchanged*")
     assert found["single"][1:] == [2.70, 1.34, 0] and found["double"][1:] == [2.46, 1.21, 0]
     assert all(0.35 < row[1] / row[0] < 0.45 for row in found.values())
-    says("and the claim as it stands fails")
-    assert verdict("distances/section-5.2.4").verdict == "fail"
     says("Our small runs do not bear it out")
-    assert verdict("distances/section-5.2.4-effect").verdict == "fail"
+    effect = verdict("distances/section-5.2.4-effect")
+    assert effect.verdict == "inconclusive" and not any(order.holds for order in effect.orders)
     says("2.7 % of all that are drawn", "2.7 % of the triplets of XYSquares in single precision")
 
 
@@ -200,16 +199,18 @@ def test_claims_are_those_of_the_store():
     says("(without the pairs of an image and itself: .98, from .00)", "and itself it is .98 against .00")
     told = distinct(framework="TripletVAE", norm=1, triplet="hard", decoder_gradient=True)
     assert round(told, 2) == 0.98 and abs(distinct(framework="BetaVAE", beta=0.01)) < 0.005
-    says("seven latents, counted as above, reach .52. So it fails by a hair")
+    says("seven latents, counted as above, reach .52. So it is missed by a hair, the bar is ours")
     alignment = verdict("distances/section-5.4")
-    assert alignment.verdict == "fail" and mean(alignment.orders[1].values[1]) < 0.55
+    assert "the threshold is ours" in alignment.why and mean(alignment.orders[1].values[1]) < 0.55
     says("It is, and a split passes that as well as a rotation does")
-    assert verdict("distances/figure-5.2").verdict == "match"
+    assert all(order.holds for order in verdict("distances/figure-5.2").orders)
     says("There the soft loss is *behind*, by .013 in the mean", "with a gap of .36 in place of .1 at most")
     (linear,) = verdict("distances/section-5.1.2").orders
     assert [round(mean(linear.values[1]) - mean(linear.values[0]), 3)] == [0.013]
     (gap,) = verdict("distances/figure-5.3-full").orders
     assert round(mean(gap.values[1]), 2) == 0.36 and not gap.holds
+    assert verdict("distances/figure-5.3-full").verdict == verdict("distances/figure-5.3-detached").verdict
+    assert verdict("distances/figure-5.3-detached").verdict == "inconclusive"
     shown = set(re.findall(r"^card\(\"(.+)\"\)$", "\n".join(cell.source for cell in CELLS.values()), re.MULTILINE))
     assert shown == {claim.id for claim in load_claims() if claim.chapter == "18_triplets"}
 

@@ -288,14 +288,19 @@ def test_verdicts_are_those_of_the_store():
     mine = [claim for claim in load_claims() if claim.chapter == "19_adaptive_triplets"]
     CHAPTER.verdicts(mine)
     results = Store().results()
-    says("Section 5.4.5 and the XYSquares part of Figure 5.7 fail for the same reason")
-    says("The strong schedules of Figure 5.4 fail by it in one row")
-    says("the one of both hyperparameters takes longer holds here")
+    says("Section 5.4.5 and the XYSquares part of Figure 5.7 are spoilt for one more reason")
+    says("The strong schedules of Figure 5.4 are spoilt by it in one row")
+    says("the one of both hyperparameters takes longer comes out here")
     says("the weak one of ω alone ends ahead of it, and that the first is restless, do not")
     verdicts = {claim.id.partition("/")[2]: best_verdict(claim, results).verdict for claim in mine}
     failing = ["section-5.4.5", "figure-5.4-schedules", "figure-5.7-xysquares"]
     failing += ["figure-5.5-schedule", "section-5.4.6-threshold"]
-    assert {verdicts[name] for name in failing} == {"fail"} and verdicts["section-5.4.6-both"] == "match"
+    assert {verdicts[name] for name in [*failing, "section-5.4.6-both"]} == {"inconclusive"}
+    found = {claim.id.partition("/")[2]: best_verdict(claim, results) for claim in mine}
+    assert all(order.holds for order in found["section-5.4.6-both"].orders)
+    assert not any(all(order.holds for order in found[name].orders) for name in failing)
+    says("the Ada-TVAE still leaves .55 of the pixels' variance")
+    assert round(found["figure-5.6"].learnt[0].left, 2) == 0.55
 
 
 @pytest.mark.stress

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from course_lib import metrics
-from course_replication import Context, Store
+from course_replication import Context, Run, Store
 from course_replication.measurements import trained_scores, training
 
 CHEAP = '''
@@ -24,6 +24,12 @@ def note(context, log, seconds=0.0):
     with pathlib.Path(log).open("a") as file:
         file.write(f"{context.seed}\\n")
     return {"value": context.seed}
+
+def grown(context, file):
+    """Returns what the file says, and writes down that it ran."""
+    import json
+    note(context, file + ".log")
+    return json.loads(pathlib.Path(file).read_text())
 
 def interrupted(context):
     """Goes on from where it was: fails once, leaving a checkpoint."""
@@ -81,10 +87,12 @@ def cheap(tmp_path, monkeypatch):
 
 @pytest.fixture
 def result():
-    """(id, **changes) → a result."""
+    """(name, **changes) → the result of a run of that measurement."""
 
     def make(name="a", **changes):
-        return {"id": name, "config_hash": "0", "scale": "full", "seed": 0, "metrics": {"value": 0.1 + 0.2}} | changes
+        run = Run(name, scale="full")
+        found = {"id": run.id, **run.config, "config_hash": run.config_hash, "seed": 0}
+        return found | {"metrics": {"value": 0.1 + 0.2}} | changes
 
     return make
 

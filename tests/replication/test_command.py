@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from course_replication import Run, command, load_claims, workers
+from course_replication import Run, command, load_claims, plans, workers
 from course_replication.store import RESULTS, Store
 from course_replication.verdicts import VERDICTS
 from course_replication.workers import Outcome, run_missing
@@ -55,23 +55,49 @@ def test_the_report_names_each_file_once():
     assert said.endswith("1 run added, 1 failed, 4 need a file, 4 to be run.")
 
 
+def asked(store, **changes):
+    """What the parser makes of `replicate distances/table-5.2 --store …`."""
+    named = {"claims": ["distances/table-5.2"], "list": False, "scale": "small", "budget": None, "device": "cpu"}
+    return argparse.Namespace(**named | {"workers": 1, "store": store.path, "dirty": False} | changes)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_faults_of_the_store_are_all_named(capsys, store, listed):
+    lines = RESULTS.read_bytes().split(b"\n")[:-1]
+    lines[3], lines[8] = b"<<<<<<< HEAD", lines[8].replace(b'"metrics": {', b'"metrics": {"more": NaN, ')
+    store.path.write_bytes(b"\n".join([*lines, b'{"id": "cut']))
+    assert command.run(asked(store, list=listed)) == 2
+    out, said = capsys.readouterr()
+    assert out == "" and re.findall(r"^store: line (\d+) of", said, re.MULTILINE) == [
+        "4",
+        "9",
+        *[str(len(lines) + 1)] * listed,
+    ]
+
+
+def test_a_line_that_is_cut_off_is_listed_and_run_again(capsys, store):
+    store.path.write_bytes(b'{"id": "cut')
+    assert command.run(asked(store, list=True)) == 2 and "line 1" in capsys.readouterr().err
+    with pytest.warns(UserWarning, match="is cut off; that run is run again"):
+        assert command.run(asked(store)) == 0
+    assert "1 run added" in capsys.readouterr().out and store.faults() == []
+
+
+def test_a_failure_that_another_part_makes_up_for_is_none(monkeypatch, capsys, store):
+    """Two parts may return a metric, and both are run again: only one has to return it."""
+    answers = iter([{"a": {"mig"}, "b": {"mig"}}, {"b": {"mig"}}])
+    monkeypatch.setattr(plans, "lacking", lambda *_: next(answers))
+    monkeypatch.setattr(workers, "run_missing", lambda *_, **__: Outcome(failed={"a": "no", "b": "no", "c": "no"}))
+    assert command.run(asked(store)) == 1 and capsys.readouterr().err == "b: no\nc: no\n"
+
+
 @pytest.mark.parametrize(
     ("outcome", "status"),
     [(Outcome(unavailable={"a": "DataFileError: b"}), 0), (Outcome(failed={"a": "b"}), 1), (Outcome(), 0)],
 )
 def test_only_failures_are_an_exit_status(monkeypatch, capsys, store, outcome, status):
     monkeypatch.setattr(workers, "run_missing", lambda *_, **__: outcome)
-    found = command.run(
-        argparse.Namespace(
-            claims=["distances/table-5.2"],
-            list=False,
-            scale="small",
-            budget=None,
-            device="cpu",
-            workers=1,
-            store=store.path,
-        )
-    )
+    found = command.run(asked(store))
     assert found == status and "to be run" in capsys.readouterr().out
 
 

@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from course_replication import Context, Run, Store, command, load_claims
+from course_replication.comparisons import renamed
 from course_replication.measurements import combined, kernels, largest_beta, training
 from course_replication.measurements.stored_kernels import load_kernel
-from course_replication.plans import deviations_of, parts_of, planned, queue, runs_of
+from course_replication.plans import deviations_of, metrics_of, parts_of, planned, queue, runs_of
 from course_replication.runs import attempt, lacks_gpu, measurement_of
-from course_replication.verdicts import _metrics, _renamed, best_verdict, verdict_of
+from course_replication.verdicts import best_verdict, verdict_of
 from course_replication.workers import run_missing
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
@@ -73,8 +74,8 @@ def measured(tmp_path_factory, made_cheap):
 @pytest.mark.parametrize(("scale", "name"), PLANNED)
 def test_planned_runs_measure_all_that_the_claim_asks_for(measured, scale, name):
     claim = CLAIMS[name]
-    asked = {*_metrics(claim)}
-    found = [{_renamed(part.name, metric) for metric in measured(part)} for part in parts_of(claim, scale)]
+    asked = {*metrics_of(claim)}
+    found = [{renamed(part.name, metric) for metric in measured(part)} for part in parts_of(claim, scale)]
     assert asked <= set().union(*found)
     assert all(asked & each for each in found), "no part that the claim does not need"
 

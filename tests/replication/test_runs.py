@@ -6,15 +6,16 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from course_replication import Run, load_claims
+from course_replication import Run, load_claims, runs
 from course_replication.claims import Claim, Expectation
 from course_replication.command import seconds
 from course_replication.parts import Part
-from course_replication.plans import deviations_of, queue, runs_of
+from course_replication.plans import deviations_of, lacking, queue, runs_of
 from course_replication.runs import attempt, execute
 from course_replication.store import RESULTS, Store
 from course_replication.workers import run_missing
@@ -84,6 +85,43 @@ def test_quick_and_full_are_different_runs_and_what_needs_no_training_is_the_sam
     assert small & full == {Run("m:b")} and len(small) == len(full) == 2
 
 
+def stored(part, *metrics):
+    """The results of a part's seeds, each with the metrics of that name."""
+    found = zip(part.runs(), metrics, strict=False)
+    return {run.id: {"id": run.id, "metrics": dict.fromkeys(names.split(), 1.0)} for run, names in found}
+
+
+def asking(*order):
+    return claim(expects=Expectation("direction", order=order))
+
+
+def test_what_a_claim_asks_for_and_its_run_lacks():
+    part = Part("m:a", name="{}/box", seeds=3)
+    results, plans = stored(part, "mig", "mig rank", "rank"), {"isa/a": (part,)}
+    first, second, third = (run.id for run in part.runs())
+    assert lacking([asking("mig/box > 0.5")], results, "full", plans) == {third: {"mig"}}
+    assert lacking([asking("mig/box > rank/box")], results, "full", plans) == {first: {"rank"}, third: {"mig"}}
+    assert lacking([asking("dci/box > 1")], results, "full", plans) == {each: {"dci"} for each in results}
+    assert lacking([asking("mig/mse > 1", "box > 1")], results, "full", plans) == {}, "not of this part"
+    assert lacking([asking("dci/box > 1")], {}, "full", plans) == {}
+
+
+def test_a_metric_is_asked_of_the_part_that_returns_it_or_is_named_like_it():
+    sweep, one, two = Part("m:a"), Part("m:b", name="{}/box", seeds=2), Part("m:c", name="{}/box")
+    plans, asked = {"isa/a": (sweep, one, two)}, [asking("mig/box > 0.5")]
+    assert lacking(asked, stored(sweep, "mig/box") | stored(one, "rank") | stored(two, "rank"), "full", plans) == {}
+    results = stored(sweep, "rank") | stored(one, "mig", "rank") | stored(two, "rank")
+    assert lacking(asked, results, "full", plans) == {one.run(1).id: {"mig"}}
+    results = stored(sweep, "rank") | stored(one, "rank") | stored(two, "rank")
+    assert lacking(asked, results, "full", plans) == {one.run(0).id: {"mig"}, two.run(0).id: {"mig"}}
+    assert lacking(asked, stored(sweep, "rank") | stored(one, "rank"), "full", plans) == {}, "the third may return it"
+
+
+def test_no_stored_result_lacks_what_a_claim_asks_for():
+    for scale in ("small", "full"):
+        assert lacking(CLAIMS.values(), Store(RESULTS).results(), scale) == {}
+
+
 def test_deviations_are_found_and_told():
     part = Part("m:a", {"steps": 100, "beta": 4, "batch": 64}, deviations=("on a smaller grid",))
     asked = claim(settings={"steps": 57_600, "beta": [1, 4], "batch": 64, "optimiser": "Adam"})
@@ -143,6 +181,125 @@ def test_scratch_outlives_a_failure_and_is_removed_with_success(cheap, store):
     assert attempt(store, run) and not store.scratch(run.id).exists()
 
 
+# ---- measurements that have grown
+
+
+@pytest.fixture
+def grown(cheap, store, tmp_path):
+    """A run that has a result, and a function that changes what its measurement returns."""
+    file = tmp_path / "returned.json"
+    run = Run("cheap_measurements:grown", {"file": str(file)})
+
+    def returns(**metrics):
+        file.write_text(json.dumps(metrics), encoding="utf-8")
+
+    returns(value=1)
+    for each in (Run(DRAW), run, Run(DRAW, seed=1)):
+        assert attempt(store, each)
+    return run, returns
+
+
+def times_run(run):
+    return len(Path(f"{run.settings['file']}.log").read_text(encoding="utf-8").split())
+
+
+def test_a_run_whose_metric_is_missing_is_run_again(grown, store):
+    run, returns = grown
+    before = store.path.read_bytes().split(b"\n")
+    returns(value=2, more=3)
+    asked = lacking([asking("more > 1")], store.results(), "full", {"isa/a": (Part(run.measurement, run.settings),)})
+    assert asked == {run.id: {"more"}} and not run_missing([run], store).done
+    outcome = run_missing([run, Run(DRAW)], store, asked=asked)
+    assert outcome.done == [run.id] and not outcome.failed and not outcome.left
+    assert store.results()[run.id]["metrics"] == {"value": 2, "more": 3}
+    after = store.path.read_bytes().split(b"\n")
+    assert [after[0], *after[2:]] == [before[0], *before[2:]] and not store.faults()
+    assert not run_missing([run], store, asked=asked).done and times_run(run) == 2
+
+
+def test_what_lacks_it_again_has_failed_and_keeps_its_result(grown, store):
+    run, returns = grown
+    before = store.path.read_bytes()
+    returns(value=2)
+    outcome = run_missing([run], store, asked={run.id: ["more"]})
+    assert outcome.failed == {run.id: f"ValueError: metrics: {run.measurement} does not return more, as a claim asks."}
+    assert outcome.left == [run.id] and not outcome.done and times_run(run) == 2
+    assert store.path.read_bytes() == before
+
+
+def test_what_returns_some_of_it_is_stored_and_has_failed(grown, store):
+    run, returns = grown
+    returns(value=2, more=3)
+    outcome = run_missing([run], store, asked={run.id: ["more", "most"]})
+    assert "does not return most," in outcome.failed[run.id] and outcome.left == [run.id]
+    assert store.results()[run.id]["metrics"] == {"value": 2, "more": 3}
+
+
+def test_a_run_again_gets_only_what_the_same_code_has_made(grown, store, monkeypatch):
+    run, seen = grown[0], []
+    codes = iter(["a" * 40, "b" * 40, "a" * 40 + "+"])
+    for result, code in zip(store.results().values(), codes, strict=True):
+        store.replace(result | {"commit": code})
+    monkeypatch.setattr(runs, "commit", lambda: "a" * 40)
+    monkeypatch.setattr(runs, "execute", lambda run, device, scratch, known: seen.append(known) or known[Run(DRAW).id])
+    with pytest.raises(ValueError, match="does not return more"):
+        attempt(store, run, asked=["more"])
+    assert [*seen[0]] == [Run(DRAW).id]
+
+
+# ---- code that is not committed
+
+
+def test_only_committed_code_adds_to_the_courses_results(cheap, store, monkeypatch):
+    monkeypatch.setattr(runs, "commit", lambda: "a" * 40 + "+")
+    before = RESULTS.read_bytes()
+    with pytest.raises(ValueError, match="code: .* differs from the last commit, and only committed code"):
+        run_missing([Run(DRAW)], Store(), budget=0)
+    with pytest.raises(ValueError, match="code: "):
+        attempt(Store(), Run(DRAW))
+    assert RESULTS.read_bytes() == before
+    runs.check_committed(Store(), dirty=True)
+    assert not run_missing([], Store()).left and attempt(store, Run(DRAW)), "another store"
+    for clean in ("a" * 40, None):
+        monkeypatch.setattr(runs, "commit", lambda clean=clean: clean)
+        runs.check_committed(Store())
+
+
+def test_what_changed_code_has_made_does_not_count():
+    assert runs.counts({"commit": "a" * 40}) and runs.counts({"commit": None}) and runs.counts({})
+    assert not runs.counts({"commit": "a" * 40 + "+"})
+
+
+def test_the_commit_says_whether_code_differs(tmp_path, monkeypatch):
+    """Results that are added change no code."""
+
+    def git(*arguments):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        return subprocess.check_output(["git", "-C", tmp_path, *identity, *arguments], text=True).strip()
+
+    files = ["course_lib/__init__.py", "course_replication/__init__.py", "course_replication/artefacts/results.jsonl"]
+    for name in (*files, "course_replication/artefacts/kernel.safetensors"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr("course_lib.__file__", str(tmp_path / files[0]))
+    monkeypatch.setattr(runs, "__file__", str(tmp_path / files[1]))
+    git("init", "-q")
+    assert runs.commit.__wrapped__() is None, "nothing is committed"
+    git("add", ".")
+    git("commit", "-qm", "all")
+    head = git("rev-parse", "HEAD")
+    for name, mark in [(files[2], ""), ("README.md", ""), (files[0], "+")]:
+        (tmp_path / name).write_text("changed", encoding="utf-8")
+        assert runs.commit.__wrapped__() == head + mark
+    git("checkout", "-q", files[0])
+    assert runs.commit.__wrapped__() == head
+    (tmp_path / "course_replication/artefacts/kernel.safetensors").write_text("changed", encoding="utf-8")
+    assert runs.commit.__wrapped__() == head + "+"
+
+
+# ---- kills
+
+
 PROGRAM = """
 import sys
 from course_replication import Run, Store
@@ -150,15 +307,28 @@ from course_replication.workers import run_missing
 if __name__ == "__main__":
     runs = [Run("cheap_measurements:note", {"log": sys.argv[2], "seconds": 0.05}, seed) for seed in range(40)]
     print("ready", flush=True)
-    run_missing(runs, Store(sys.argv[1]))
+    run_missing(runs, Store(sys.argv[1]), asked={run.id: ["value"] for run in runs})
 """
 
 
+@pytest.mark.parametrize("old", [0, 40])
 @pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.stress)])
-def test_kills_lose_no_finished_run(cheap, store, tmp_path, times):
-    """A worker ends with its parent; what it was at is either stored or run again, and counted once."""
+def test_kills_lose_no_finished_run(cheap, store, tmp_path, times, old):
+    """A worker ends with its parent; what it was at is either stored or run again, and counted once.
+
+    old : how many of the runs have a result that lacks a metric, so that each is replaced.
+    """
     program, log = tmp_path / "program.py", tmp_path / "log"
     program.write_text(PROGRAM, encoding="utf-8")
+    for run in (Run("cheap_measurements:note", {"log": str(log), "seconds": 0.05}, seed) for seed in range(old)):
+        result = {"id": run.id, **run.config, "config_hash": run.config_hash, "seed": run.seed}
+        store.add(result | {"metrics": {"before": run.seed}})
+
+    def finished():
+        results = store.results()
+        assert len(results) >= old and not store.faults()
+        return {name for name, result in results.items() if "value" in result["metrics"]}
+
     moments, seen = random.Random(times), set()
     for _ in range(times):
         running = subprocess.Popen([sys.executable, program, store.path, log], stdout=subprocess.PIPE)
@@ -166,12 +336,12 @@ def test_kills_lose_no_finished_run(cheap, store, tmp_path, times):
         time.sleep(moments.uniform(2, 4.5))
         running.kill()
         running.communicate()
-        found = store.results()
-        assert seen <= set(found)
-        seen = set(found)
+        found = finished()
+        assert seen <= found
+        seen = found
     subprocess.run([sys.executable, program, store.path, log], check=True)
+    assert len(finished()) == 40 and store.path.read_bytes().count(b"\n") == 40
     assert sorted(result["seed"] for result in store.results().values()) == [*range(40)]
-    assert store.path.read_bytes().count(b"\n") == 40
 
 
 def test_a_worker_ends_with_its_parent(cheap, store, tmp_path):
@@ -235,16 +405,16 @@ def command(*arguments):
 
 def test_the_command_runs_and_lists(store):
     done = command("distances/table-5.2", "distances/figure-3.8", "--store", store.path)
-    assert done.returncode == 0 and done.stdout.count("  match ") == 2 and "2 runs added" in done.stdout
+    assert done.returncode == 0 and done.stdout.count("  1/1  ") == 2 and "2 runs added" in done.stdout
     listed = command("--list", "--store", store.path)
-    assert f"2 match, 0 direction, 0 fail, {len(CLAIMS) - 2 - 19} not run, 19 out of reach" in listed.stdout
+    assert f"{len(CLAIMS) - 2 - 19} not run, 19 out of reach" in listed.stdout
     assert all(name in listed.stdout for name in CLAIMS)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["distances/table-9"], "claim: got 'distances/table-9'; expected ids such as"),
+        (["distances/table-9"], "claim: got 'distances/table-9'; expected an id such as"),
         (["distances/table-5.2", "--workers", "0"], "workers: got 0"),
         (["--budget", "soon"], "allowed are times such as 90s"),
     ],

@@ -17,6 +17,7 @@ from course_lib.sampling import factor_distance
 from course_lib.training import fit
 from course_replication import Context, load_claims
 from course_replication.arms import arm_named
+from course_replication.comparisons import renamed
 from course_replication.measurements import combined, kernels, trained_scores, training
 from course_replication.measurements.trained_scores import (
     matrix_rank,
@@ -25,8 +26,7 @@ from course_replication.measurements.trained_scores import (
     trajectory_scores,
     variation,
 )
-from course_replication.plans import parts_of
-from course_replication.verdicts import _metrics, _renamed
+from course_replication.plans import metrics_of, parts_of
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
 DATA = XYSquares(2, 2, squares=2, image_size=16)
@@ -218,8 +218,8 @@ def test_kernels_measure_what_their_claims_ask_for(context, monkeypatch):
     assert measured["kernels.learnt"] == kernels.learnt(context, **KERNEL)
     for claim in CLAIMS.values():
         parts = [part for part in parts_of(claim, "small") if part.measurement in measured]
-        found = {_renamed(part.name, metric) for part in parts for metric in measured[part.measurement]}
-        assert not parts or {*_metrics(claim)} <= found
+        found = {renamed(part.name, metric) for part in parts for metric in measured[part.measurement]}
+        assert not parts or {*metrics_of(claim)} <= found
 
 
 def test_spectra_of_known_kernels():

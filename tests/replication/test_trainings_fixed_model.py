@@ -14,7 +14,7 @@ from course_lib.models import DiagonalGaussian, mlp_vae
 from course_replication import load_claims
 from course_replication.measurements import fixed_model, score_settings, trained_scores
 from course_replication.plans import deviations_of, parts_of
-from course_replication.verdicts import _metrics
+from course_replication.verdicts import metrics_of
 
 DATA = XYSquares(2, 2, squares=2, image_size=16)
 SPACE, ALL = DATA.space, torch.arange(len(DATA))
@@ -154,7 +154,7 @@ def test_one_run_measures_all_that_the_claims_ask_for_with_controls(context, sma
     settings = PLANS["factorvae/figure-16"][0].settings | {"steps": 2, "batch_size": 16}
     found = fixed_model.examined(context, **settings)
     for name, claim in CLAIMS.items():
-        asked = {*_metrics(claim)}
+        asked = {*metrics_of(claim)}
         assert asked | {f"control/untrained/{metric}" for metric in asked} <= found.keys()
         (part,) = PLANS[name]
         assert (part.scale, part.seeds) == ("small", 5) and len(deviations_of(claim, part)) >= 6

@@ -10,9 +10,9 @@ from course_lib.frameworks import BetaVAE
 from course_lib.models import mlp_vae
 from course_replication import load_claims
 from course_replication.arms import arm_named
+from course_replication.comparisons import renamed
 from course_replication.measurements import largest_beta, training
-from course_replication.plans import deviations_of, parts_of
-from course_replication.verdicts import _metrics, _renamed
+from course_replication.plans import deviations_of, metrics_of, parts_of
 
 DATA = XYSquares(2, 2, squares=2, image_size=16)
 CLAIM = next(claim for claim in load_claims() if claim.id == "distances/table-a.6-beta")
@@ -75,7 +75,7 @@ def test_a_kernel_is_trained_once_and_belongs_to_the_loss(context, monkeypatch):
 
 def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller(context):
     found, parts = largest_beta.scan(context, **TINY | {"betas": [0.1]}), parts_of(CLAIM, "small")
-    assert {*_metrics(CLAIM)} == {_renamed(part.name, "beta-best") for part in parts} and "beta-best" in found
+    assert {*metrics_of(CLAIM)} == {renamed(part.name, "beta-best") for part in parts} and "beta-best" in found
     assert [part.settings["reconstruction"] for part in parts] == CLAIM.settings["reconstruction"]
     for part in parts:
         assert (part.scale, part.seeds, part.measurement) == ("small", 5, "largest_beta.scan")

@@ -12,9 +12,9 @@ from course_lib.distances import ground_truth_distance
 from course_lib.frameworks import BetaVAE
 from course_lib.models import DiagonalGaussian, mlp_vae
 from course_replication import load_claims
+from course_replication.comparisons import renamed
 from course_replication.measurements import regularised, trained_scores
-from course_replication.plans import deviations_of, parts_of
-from course_replication.verdicts import _metrics, _renamed
+from course_replication.plans import deviations_of, metrics_of, parts_of
 
 DATA = XYSquares(1, 2, squares=2, image_size=16)
 ALL = torch.arange(len(DATA))
@@ -100,7 +100,7 @@ def _drawn(latents):
 
 def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller(context, tiny):
     found, parts = regularised.overlap(context, **tiny), parts_of(CLAIM, "small")
-    assert {*_metrics(CLAIM)} <= {_renamed(part.name, name) for part in parts for name in found}
+    assert {*metrics_of(CLAIM)} <= {renamed(part.name, name) for part in parts for name in found}
     betas = [part.settings["beta"] for part in parts]
     assert betas[0] > 100 * betas[1] and len({part.run(0).id for part in parts}) == 2
     assert all((part.scale, part.seeds) == ("small", 5) and len(deviations_of(CLAIM, part)) == 5 for part in parts)

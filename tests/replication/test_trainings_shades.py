@@ -11,9 +11,9 @@ from course_lib.metrics import Encodings
 from course_lib.models import mlp_vae
 from course_lib.training import fit
 from course_replication import load_claims
+from course_replication.comparisons import renamed
 from course_replication.measurements import shades
-from course_replication.plans import deviations_of, parts_of
-from course_replication.verdicts import _metrics, _renamed
+from course_replication.plans import deviations_of, metrics_of, parts_of
 
 CLAIM = next(claim for claim in load_claims() if claim.id == "distances/figure-7.3")
 SMALL = {"image_size": 8, "positions": 3, "spacing": 1, "sizes": [2, 4]}
@@ -82,8 +82,8 @@ def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller(cont
     parts, found = parts_of(CLAIM, "small"), []
     for part in parts:
         apart = replace(context, scratch=context.scratch / part.settings["framework"])
-        found.append({_renamed(part.name, name) for name in shades.training(apart, **part.settings | TINY)})
-    assert {*_metrics(CLAIM)} <= set().union(*found) and all({*_metrics(CLAIM)} & each for each in found)
+        found.append({renamed(part.name, name) for name in shades.training(apart, **part.settings | TINY)})
+    assert {*metrics_of(CLAIM)} <= set().union(*found) and all({*metrics_of(CLAIM)} & each for each in found)
     for part in parts:
         assert (part.scale, part.seeds) == ("small", 5) and any(
             "XYObject of 16×16" in note for note in deviations_of(CLAIM, part)

@@ -7,9 +7,9 @@ from scipy.stats import spearmanr
 
 from course_lib.data import XYSquares
 from course_replication import load_claims
+from course_replication.comparisons import renamed
 from course_replication.measurements import perceived_ranks, trained_scores, training
-from course_replication.plans import deviations_of, parts_of
-from course_replication.verdicts import _metrics, _renamed
+from course_replication.plans import deviations_of, metrics_of, parts_of
 
 SQUARES = {"square_size": 3, "squares": 2, "image_size": 24}
 CLAIM = next(claim for claim in load_claims() if claim.id == "distances/section-3.3.4")
@@ -53,10 +53,10 @@ def test_trainings_are_on_these_squares(context, monkeypatch):
 def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller():
     parts = parts_of(CLAIM, "small")
     names = {"perceived_ranks.by_mean": "perceived-rank", "training.scores": "mig"}
-    assert [_renamed(part.name, names[part.measurement]) for part in parts] == [
+    assert [renamed(part.name, names[part.measurement]) for part in parts] == [
         "perceived-rank/spacing-8", "perceived-rank/spacing-7", "mig/ada-gvae/spacing-7", "mig/ada-gvae/spacing-1",
     ]  # fmt: skip
-    assert {*_metrics(CLAIM)} == {_renamed(part.name, names[part.measurement]) for part in parts}
+    assert {*metrics_of(CLAIM)} == {renamed(part.name, names[part.measurement]) for part in parts}
     assert [part.settings["spacing"] for part in parts] == [3, 2, 2, 1]
     for part in parts:
         assert (part.scale, part.seeds) == ("small", 5) and any(

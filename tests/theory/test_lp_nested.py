@@ -100,10 +100,19 @@ def test_the_normaliser_of_one_latent_by_hand():
     assert LpNested((1,), 1.0, 1.0, 3.0).log_normaliser().item() == pytest.approx(math.log(6))
 
 
+def test_other_exponents_make_another_law_and_leave_this_one():
+    z = torch.randn(20, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    law, other = LpNested((2, 2), 2.1, 2.2), torch.tensor([1.5, 3.0], dtype=torch.float64)
+    expected = LpNested((2, 2), 2.1, [1.5, 3.0])
+    assert torch.equal(law.with_inner(other).log_density(z), expected.log_density(z))
+    assert law.inner.tolist() == [2.2, 2.2]
+
+
 @pytest.mark.parametrize(
     ("argument", "call"),
     [
         ("layout", lambda: LpNested(())),
+        ("layout", lambda: LpNested(4)),
         ("layout", lambda: LpNested((2, 0))),
         ("layout", lambda: LpNested((2, 1.5))),
         ("outer", lambda: LpNested((2,), 0)),
@@ -119,3 +128,9 @@ def test_the_normaliser_of_one_latent_by_hand():
 def test_errors_name_the_argument(argument, call):
     with pytest.raises(ValueError, match=rf"^{argument}(\[\d\])?: got .*allowed"):
         call()
+
+
+def test_what_is_no_number_has_no_density():
+    for z, words in ((torch.full((1, 4), torch.nan), "z: got NaN"), ([[0.0] * 4], "z: got .*allowed is a tensor")):
+        with pytest.raises(ValueError, match=words):
+            LpNested((2, 2)).log_density(z)

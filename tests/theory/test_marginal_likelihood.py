@@ -6,7 +6,7 @@ from torch import nn
 from torch.distributions import Bernoulli, MultivariateNormal
 
 from course_lib.data import DSprites, XYSquares
-from course_lib.frameworks import BetaVAE
+from course_lib.frameworks import ISAVAE, BetaVAE
 from course_lib.models import DiagonalGaussian, mlp_vae
 from course_lib.theory import importance_weighted_bound
 
@@ -23,7 +23,7 @@ class Linear(nn.Module):
         super().__init__()
         generator = torch.Generator().manual_seed(0)
         self.weight = torch.linalg.qr(torch.randn(6, DIM, generator=generator)).Q * torch.tensor([1.5, 0.5])
-        self.shape, self.shift, self.stretch = SHAPE, shift, stretch
+        self.shape, self.latent_dim, self.shift, self.stretch = SHAPE, DIM, shift, stretch
         self.register_buffer("pixel_mean", torch.zeros(1))
         self.register_buffer("pixel_std", torch.ones(1))
 
@@ -68,6 +68,17 @@ def test_with_a_wrong_posterior_the_bound_reaches_the_truth():
     assert deviation.abs().max() < 0.1
     assert deviation.mean().abs() < 4 * deviation.std() / 40**0.5 + 1e-3
     assert 1e-4 < deviation.std() < 0.03  # it is an estimate, and a close one
+
+
+def test_the_framework_s_own_prior_counts():
+    """With all exponents 2 and the scale 1 the prior is N(0, I/2), and so is the model's covariance smaller."""
+    images = drawn_images(8)
+    framework = ISAVAE(Linear(), outer=2.0, inner=2.0, scale=1.0)
+    weight = Linear().weight.double()
+    covariance = weight @ weight.T / 2 + 0.5 * torch.eye(6, dtype=torch.float64)
+    law = MultivariateNormal(torch.zeros(6, dtype=torch.float64), covariance)
+    bound = importance_weighted_bound(framework, images)
+    torch.testing.assert_close(bound, law.log_prob(images.flatten(1).double()), rtol=0, atol=0.1)
 
 
 def test_the_bound_rises_with_the_particles_and_stays_below_the_truth():

@@ -6,8 +6,18 @@ import pytest
 import torch
 
 from course_lib.data import XYSquares
-from course_lib.frameworks import AdaTripletVAE, AnnealedVAE, BetaTCVAE, BetaVAE, FactorVAE
-from course_lib.models import conv_vae, mlp_vae
+from course_lib.frameworks import (
+    AAE,
+    ISATCVAE,
+    AdaTripletVAE,
+    AnnealedVAE,
+    BetaTCVAE,
+    BetaVAE,
+    FactorVAE,
+    InfoGAN,
+    InfoWGAN_GP,
+)
+from course_lib.models import conv_gan, conv_vae, mlp_gan, mlp_vae
 from course_lib.training import capture, fit
 
 MODULE = sys.modules[fit.__module__]  # the package's name for it is taken by the function
@@ -18,7 +28,11 @@ BUILDERS = {
     "BetaVAE conv": lambda data: BetaVAE(conv_vae(data, 3), reconstruction="mse-box"),
     "AnnealedVAE": lambda data: AnnealedVAE(mlp_vae(data, 3), 10.0, capacity=5.0, steps=20),
     "FactorVAE": lambda data: FactorVAE(mlp_vae(data, 3), hidden=(16,)),
+    "AAE": lambda data: AAE(mlp_vae(data, 3), hidden=(16,)),
+    "ISATCVAE": lambda data: ISATCVAE(mlp_vae(data, 3), layout=(2, 1), learnt=True),
     "BetaTCVAE": lambda data: BetaTCVAE(mlp_vae(data, 3), estimator="mss"),
+    "InfoGAN conv": lambda data: InfoGAN(conv_gan(data)),
+    "InfoWGAN_GP": lambda data: InfoWGAN_GP(mlp_gan(data)),
     "AdaTripletVAE": lambda data: AdaTripletVAE(mlp_vae(data, 3)),
 }
 

@@ -15,8 +15,8 @@ import pytest
 import torch
 
 from course_lib.data import XYSquares
-from course_lib.frameworks import AdaTripletVAE, BetaTCVAE, BetaVAE, FactorVAE, load_framework
-from course_lib.models import conv_vae, mlp_vae
+from course_lib.frameworks import ISAVAE, AdaTripletVAE, BetaTCVAE, BetaVAE, FactorVAE, InfoWGAN_GP, load_framework
+from course_lib.models import conv_vae, mlp_gan, mlp_vae
 from course_lib.storage import read_tensors, write_tensors
 from course_lib.training import fit
 
@@ -29,6 +29,8 @@ BUILDERS = {
     "BetaVAE conv": lambda seed=0: BetaVAE(conv_vae(DATA, 3, seed=seed)),
     "FactorVAE": lambda seed=0: FactorVAE(mlp_vae(DATA, 3, seed=seed), hidden=(16,)),
     "BetaTCVAE": lambda seed=0: BetaTCVAE(mlp_vae(DATA, 3, seed=seed), estimator="mss"),
+    "ISAVAE": lambda seed=0: ISAVAE(mlp_vae(DATA, 3, seed=seed), learnt=True),
+    "InfoWGAN_GP": lambda seed=0: InfoWGAN_GP(mlp_gan(DATA, hidden=(16,), seed=seed)),
     "AdaTripletVAE": lambda seed=0: AdaTripletVAE(mlp_vae(DATA, 3, seed=seed), shared_weight=0.5),
 }
 every = pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)

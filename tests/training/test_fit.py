@@ -293,6 +293,13 @@ def test_two_writers_on_one_path_leave_a_whole_file(tmp_path):
     assert [writer.returncode for writer in writers] == [0, 0] and os.listdir(tmp_path) == ["shared"]
 
 
+RECORDS = ("{}", '""', "null", "[[1]]", "[" * 100_000)  # JSON, and no list of records
+
+
+def as_bytes(text):
+    return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8)
+
+
 def test_a_refused_checkpoint_leaves_the_framework_as_it_was(tmp_path):
     path = tmp_path / "run.safetensors"
     fit(vae(), DATA, steps=10, checkpoint=path, **RUN)
@@ -305,6 +312,8 @@ def test_a_refused_checkpoint_leaves_the_framework_as_it_was(tmp_path):
         (20, {name: tensor for name, tensor in tensors.items() if name != moment}, config, f"{moment} is missing"),
         (20, tensors | {"training/generator": torch.zeros(16, dtype=torch.uint8)}, config, "generator is torch.uint8"),
         (20, tensors, {name: value for name, value in config.items() if name != "steps"}, "lacks its history"),
+        (20, tensors | {moment: tensors[moment] * torch.nan}, config, f"{moment} has NaN or infinite numbers"),
+        *((20, tensors | {"training/records": as_bytes(text)}, config, "lacks its history") for text in RECORDS),
     ]
     for steps, damaged, settings, words in damages:
         write_tensors(path, damaged, settings)

@@ -10,7 +10,7 @@ from course_lib import viz
 from course_lib.data import XYSquares
 from course_lib.frameworks import BetaVAE
 from course_lib.models import mlp_vae
-from course_lib.training import fit
+from course_lib.training import History, fit
 
 DATA = XYSquares(2, 2, squares=2, image_size=16)
 
@@ -81,3 +81,17 @@ def contrast(first, second):
 
 def test_ink_is_readable_on_paper():
     assert contrast(viz.INK, viz.PAPER) > 7
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: viz.training_curves(None), "history: got None; allowed is a history"),
+        (lambda: viz.training_curves(History([{"step": 1, "loss": 1.0, "seconds": 0.0}], 1), terms=[]), "terms: got"),
+        (lambda: viz.figure_frames(lambda value: None, [1, 2], name="a", alt="b"), "draw: got None"),
+        (lambda: viz.figure_frames(lambda value: None, [], name="a", alt="b"), "values: got none"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_by_name(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

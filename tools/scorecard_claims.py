@@ -93,8 +93,9 @@ def agreeing(verdict: Verdict) -> str:
 
 def listed(verdicts: Sequence[Verdict], filtered: bool = False) -> str:
     """A list with a line for each claim, badge and link; filtered : on a page with a filter, and without shares."""
+    shares = (lambda _: "") if filtered else agreeing
     ordered = sorted(verdicts, key=place)
-    return "\n".join(f"- {badge(each, filtered)} {linked(each)}{'' if filtered else agreeing(each)}" for each in ordered)
+    return "\n".join(f"- {badge(each, filtered)} {linked(each)}{shares(each)}" for each in ordered)
 
 
 def with_reasons(verdicts: Sequence[Verdict]) -> str:

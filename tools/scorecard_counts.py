@@ -106,7 +106,8 @@ def counts_html(verdicts: Sequence[Verdict], caption: str, page: str) -> str:
     ]
     head = "".join(f'<th scope="col">{word}</th>' for word in header)
     return (
-        f'<div class="claim-numbers" style="overflow-x: auto"><table><caption>{escape(caption)}</caption>\n'
+        '<div class="claim-numbers claim-counts" style="overflow-x: auto"><table>'
+        f"<caption>{escape(caption)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody></table></div>"
     )
 

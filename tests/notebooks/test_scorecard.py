@@ -11,6 +11,8 @@ import notebook_io
 import notebook_rules
 import reference
 import scorecard
+import scorecard_claims
+import scorecard_counts
 import scorecard_drawing
 import scorecard_figures
 import scorecard_pages

@@ -1,4 +1,4 @@
-"""What a few seeds say about the next one: prediction intervals and one-sided tests."""
+"""What a few seeds say about the next one: prediction intervals, one-sided tests, and many of them together."""
 
 from collections.abc import Iterable, Sequence
 from statistics import fmean, variance
@@ -39,3 +39,20 @@ def p_larger(first: Sequence[float] | float, second: Sequence[float] | float) ->
         return 0.0 if gap > 0 else 1.0
     degrees = squared**2 / sum(error**2 / freedom for error, freedom in errors)
     return float(stdtr(degrees, -gap / squared**0.5))
+
+
+def holm(p_values: Sequence[float], level: float = 0.05) -> list[bool]:
+    """Which of several tests are still significant when any false one among them has at most that probability (Holm).
+
+    From the smallest p on, the k-th of m is held against level / (m − k + 1), and the first that exceeds it ends it.
+    """
+    p_values = [float(p) for p in p_values]
+    wrong = [p for p in p_values if not 0 <= p <= 1]
+    if wrong:
+        raise ValueError(f"p_values: got {wrong[0]}; expected numbers from 0 to 1.")
+    found = [False] * len(p_values)
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[place] > level / (len(p_values) - rank):
+            break
+        found[place] = True
+    return found

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import notebook_io
+import scorecard_counts
 import scorecard_figures
 import scorecard_pages
 import scorecard_runs
@@ -27,15 +28,19 @@ def pages(claims: Sequence[Claim], results: Mapping[str, dict]) -> dict[str, str
         "scorecard_chapters.md": scorecard_pages.by_chapter(verdicts),
         "runs.md": scorecard_runs.page(results, verdicts),
     }
+    steps = scorecard_counts.steps_of(verdicts)
     for paper, group in scorecard_pages.papers(verdicts).items():
-        found[scorecard_pages.page_of(paper)] = scorecard_pages.of_paper(paper, group, scorecard_runs.links)
+        runs = scorecard_runs.in_all(group, results)
+        found[scorecard_pages.page_of(paper)] = scorecard_pages.of_paper(
+            paper, group, scorecard_runs.links, runs, steps
+        )
     return found
 
 
 def pictures(claims: Sequence[Claim], results: Mapping[str, dict]) -> list[Picture]:
     verdicts = verdicts_of(claims, results)
     drawn = map(scorecard_figures.picture_of, verdicts)
-    return [scorecard_figures.counts(scorecard_pages.by_paper(verdicts)), *filter(None, drawn)]
+    return [scorecard_figures.counts(scorecard_counts.by_paper(verdicts)), *filter(None, drawn)]
 
 
 def verdicts_of(claims: Sequence[Claim], results: Mapping[str, dict]) -> list[Verdict]:

@@ -8,16 +8,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from course_lib import viz
 from course_replication.verdicts import VERDICTS
+from scorecard_counts import SCALES
 from scorecard_figures import Picture
 
 WIDTH = 6.0  # inches
 PAPER_MARK = dict(marker="o", markerfacecolor="none", markeredgewidth=1.4, linestyle="none", markersize=8)
 OUR_MARK = dict(marker="o", markersize=3.6, markeredgewidth=0)
-FILLS = dict(zip(VERDICTS, ("#009E73", "#56B4E9", "#D55E00", "#D9D6CE", "#FFFFFF"), strict=True))
-HATCH = "/////"
+FILLS = dict(zip(VERDICTS, ("#009E73", "#56B4E9", "#D55E00", "#F0E442", "#D9D6CE", "#FFFFFF"), strict=True))
+HATCHES = {"": None, "exact": None, "small": "/////", "full": "xxxxx"}
 
 
 def svg(picture: Picture) -> bytes:
@@ -33,20 +35,21 @@ def svg(picture: Picture) -> bytes:
 
 
 def counts(data: dict) -> Figure:
-    names, rows = zip(*data["rows"], strict=True)
-    figure, axis = plt.subplots(figsize=(WIDTH, 0.9 + 0.36 * len(rows)), layout="constrained")
-    left = np.zeros(len(rows))
-    for (verdict, small), widths in zip(data["parts"], np.transpose(rows), strict=True):
-        label = "_" if small else verdict  # matplotlib leaves such a label out
-        style = dict(color=FILLS[verdict], edgecolor=viz.INK, linewidth=0.6, hatch=HATCH if small else None)
-        bars = axis.barh(names, widths, left=left, label=label, **style)
-        if not small:
-            axis.bar_label(bars, [width if width > 3 else "" for width in widths], label_type="center", fontsize=8)
-        left += widths
-    axis.barh(names[0], 0, color=viz.PAPER, edgecolor=viz.INK, linewidth=0.6, hatch=HATCH, label="in small runs")
-    axis.invert_yaxis()
-    axis.set_xlabel("claims")
-    figure.legend(loc="outside upper left", ncols=6, handlelength=1.2, columnspacing=1.2)
+    panels = data["panels"]
+    figure, axes = plt.subplots(1, len(panels), figsize=(WIDTH, 3.2), layout="constrained", sharey=True)
+    line = dict(edgecolor=viz.INK, linewidth=0.6)
+    for axis, (kind, rows) in zip(axes, panels.items(), strict=True):
+        names, counted = zip(*rows, strict=True)
+        left = np.zeros(len(rows))
+        for (verdict, scale), widths in zip(data["parts"], np.transpose(counted), strict=True):
+            axis.barh(names, widths, left=left, color=FILLS[verdict], hatch=HATCHES[scale], **line)
+            left += widths
+        axis.set_title(f"{kind}s")
+        axis.set_xlabel("claims")
+    axes[0].invert_yaxis()
+    keys = [Patch(facecolor=fill, label=verdict, **line) for verdict, fill in FILLS.items()]
+    keys += [Patch(facecolor=viz.PAPER, hatch=HATCHES[scale], label=scale, **line) for scale in SCALES]
+    figure.legend(handles=keys, loc="outside upper left", ncols=5, handlelength=1.2, columnspacing=1.2)
     return figure
 
 

@@ -12,7 +12,8 @@ from course_replication import Verdict
 from course_replication.card_tables import named, plain
 from course_replication.claims import constant
 from course_replication.measurements.constructions import SHAPES
-from course_replication.verdicts import VERDICTS
+from course_replication.verdicts import KINDS, VERDICTS
+from scorecard_counts import SCALES, TESTED
 
 FEWEST = 4  # numbers of a claim that are worth a picture
 RATIOS = "distances/figure-4.3"  # the one picture whose curves are a formula
@@ -41,18 +42,21 @@ class Picture:
 
 
 def counts(table: dict[str, Counter]) -> Picture:
-    """Bars: from the name of each paper to the counts of (verdict, whether only in small runs)."""
-    parts = [(verdict, small) for verdict in VERDICTS for small in (False, True)]
-    data = {
-        "parts": [*map(list, parts)],
-        "rows": [[paper, [found[part] for part in parts]] for paper, found in table.items()],
+    """Bars: from the name of each paper to the counts of (kind, verdict, scale), as `scorecard_counts.by_paper` has."""
+    parts = [(verdict, scale) for verdict in VERDICTS for scale in (SCALES if verdict in TESTED else ("",))]
+    panels = {
+        kind: [[paper, [found[kind, *part] for part in parts]] for paper, found in table.items()] for kind in KINDS
     }
     said = []
     for paper, found in table.items():
-        words = [f"{found[part]} {part[0]}{' in small runs' * part[1]}" for part in parts if found[part]]
-        said.append(f"{paper}: {', '.join(words)}")
-    alt = f"A bar for each paper, as long as it has claims. {'; '.join(said)}."
-    return Picture("counts", "counts", data, alt, "The same as bars.")
+        words = [
+            f"{found[kind, verdict, scale]} {verdict}{f' · {kind} · {scale}' if scale else f' ({kind})'}"
+            for kind in KINDS for verdict, scale in parts if found[kind, verdict, scale]
+        ]  # fmt: skip
+        said.append(f"{paper}: {', '.join(words) or 'no claims'}")
+    alt = f"Three panels, for numbers, orders and constructions, with a bar for each paper. {'; '.join(said)}."
+    caption = "Colour: the verdict. Hatching: the scale, where something was measured."
+    return Picture("counts", "counts", {"parts": [*map(list, parts)], "panels": panels}, alt, caption)
 
 
 def picture_of(verdict: Verdict) -> Picture | None:
@@ -141,8 +145,8 @@ def _said(name: str, panel: dict) -> str:
 
 
 def _ratios(verdict: Verdict) -> Picture | None:
-    """The closed form, which only a claim that matches shows: its answers say that the library's scores agree."""
-    if verdict.verdict != "match":
+    """The closed form, shown only where every answer is yes: they say that the library's scores agree."""
+    if not all(answer for _, answer in verdict.holds):
         return None
     widths = [(first - second) / (first + second) for first, second in SHAPES]
     alt = (

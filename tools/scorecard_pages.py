@@ -1,285 +1,262 @@
 """The scorecard's pages as Markdown, from verdicts: the overview, the claims of a chapter, the claims of a paper."""
 
-import re
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
-from html import escape
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
-import course_lib.data
 import course_map
-import notebook_io
 import scorecard_figures
-from course_replication import Card, Verdict
-from course_replication.card_tables import Table, tables_of
-from course_replication.cards import PAPER_NAMES, one_line, sentence
-from course_replication.plans import runs_of
-from course_replication.verdicts import VERDICTS
+from course_replication import Verdict
+from course_replication.card_tables import Table
+from course_replication.cards import PAPER_NAMES
+from course_replication.summaries import load_summaries
+from course_replication.verdicts import KINDS, VERDICTS
+from scorecard_claims import (
+    badge,
+    chapter_titles,
+    folded,
+    is_written,
+    linked,
+    listed,
+    picture,
+    plain_text,
+    with_reasons,
+)
+from scorecard_counts import (
+    SCALES,
+    Step,
+    by_paper,
+    counts_html,
+    firmness,
+    in_words,
+    place,
+    shaky,
+    steps_of,
+    tested,
+    those,
+)
 
 MADE = "<!-- Made from course_replication/claims/ and the stored results by `make scorecard`: change those. -->"
-TESTED = ("fail", "direction", "match")  # in the order in which a list names them
-LONG = 12  # rows of a table that is shown without being asked for
-MEANING = """A verdict is computed from the stored results whenever this page is made, and the book is not built with
-a page that says anything else.
+PLURAL = {"number": "numbers", "order": "orders", "construction": "constructions"}
+CAPTION = "Claims by kind of evidence, scale and verdict; each count leads to its claims"
+COMMONEST = 3  # deviations that a paper's summary names
+FILTER = {"verdict": VERDICTS, "kind": KINDS, "scale": SCALES}  # what one can ask for, beside the chapter
+READ = "This page is made from the stored results, and the book is not built with one that says anything else."
+EVIDENCE = """What was compared is of one of three kinds, and none of them stands for another:
 
-**match**
-: What needs no training agrees with the paper to the digits that are printed, or as closely as the table says. What is
-  trained, with five seeds or more: the paper's number lies where 95 % of such runs would, by the spread of our seeds,
-  and that interval is narrower than the gap to the control. Orders hold in a one-sided test at 95 %, answers are yes.
+**number**
+: A printed number that somebody measured came out again, or did not.
 
-**direction**
-: The order holds, a number differs.
+**order**
+: One thing is larger than another, over seeds, with its test.
 
-**fail**
-: It does not hold here.
+**construction**
+: A theorem, an identity, a formula or an algorithm that our code satisfies: it was built right, and the statement is
+  true here; no experiment was repeated.
 
-**not run**
-: Nothing has measured it yet, or too few runs are done.
-
-**out of reach**
-: It needs data or models that cannot be had.
-
-A *control* is the same measurement where there is nothing to find: an encoder that was not trained, or factors that
-were shuffled. *Small* runs, trainings on a small grid, and full ones never count together: a claim has
-the verdict of its full runs where there are any."""
-SMALL = (
-    "Trained on a small grid and for few steps, to be cheap: what fails here may hold at the paper's size, and the "
-    "other way round."
+And it was compared at one of three scales, which never count together: **exact** trains nothing, on the paper's data;
+**small** trains on a small grid, with a small network or for few steps; **full** takes the paper's data, network and
+size of images, with its steps and batch as recorded. Where there are full runs, a claim has the verdict of these."""
+MEANING = Table(
+    "What a verdict means, by kind of evidence",
+    ("verdict", "number", "order", "construction"),
+    (
+        (
+            "match",
+            "Without training: it agrees to the printed digits, or to a tolerance that the card explains. Trained: it "
+            "lies where 95 % of such means would, by the spread of five seeds or more, and that interval is narrower "
+            "than the gap to the control.",
+            "Every step is shown by a one-sided test at 95 % over five seeds or more, the controls do not pass the "
+            "same test, and what is called trained has learnt.",
+            "It holds in every setting measured, and these are three or more, those at the edge included.",
+        ),
+        (
+            "direction",
+            "It is off, but the order that the numbers imply holds; or it is within a wide tolerance, but many "
+            "standard errors off.",
+            "–",
+            "–",
+        ),
+        (
+            "fail",
+            "It is off, measured by what could have shown it.",
+            "The reverse is shown by the same test, or the difference to be smaller than a margin stated before.",
+            "There is a setting in which it does not hold.",
+        ),
+        (
+            "inconclusive",
+            "The interval is as wide as the gap to the control, or the seeds are fewer than five.",
+            "Neither direction is shown; or a control passes too; or an arm has not learnt; or the treatment was not "
+            "applied; or the threshold is ours.",
+            "Seen in fewer than three settings; or only some hold, and the statement does not say which.",
+        ),
+        ("not run", "No results yet, or too few.", "The same.", "The same."),
+        ("out of reach", "It needs data or models that cannot be had: the reason is told.", "The same.", "The same."),
+    ),
 )
-KINDS = {"exact": "needs no training", "theory": "needs no training", "trained": "needs trainings"}
-SCALES = {"small": "of which a small version runs on a CPU", "full": "on a GPU"}
+CONTROLS = """A *control* is the same measurement where there is nothing to find: an encoder that was not trained, or
+images that were shuffled. An arm has *learnt* if its reconstruction leaves at most half of the pixels' variance.
+*Holm's correction* makes tests stricter the more of them there are: with a probability of 95 %, no false one passes."""
 
 
 def overview(verdicts: Sequence[Verdict]) -> str:
-    """The front page: how many hold, and what failed."""
-    tested = [each for each in verdicts if each.verdict in TESTED]
-    small = sum(map(is_small, tested))
-    in_small = f", {small} of them only in small runs, on a small grid and for few steps" if small else ""
-    failed = [each for each in verdicts if each.verdict == "fail"]
-    partly = [each for each in verdicts if each.verdict == "direction"]
+    """The front page: what was reproduced, how firm that is, what failed, and what nobody can tell yet."""
+    steps = steps_of(verdicts)
     parts = [
         MADE,
         "# Scorecard",
-        f"What five papers say, held against what came out here: {len(verdicts)} tables, figures and stated results, "
-        f"of which {len(tested)} have been tested so far{in_small}.",
-        counts_table(verdicts).html(),
-        picture(scorecard_figures.counts(by_paper(verdicts))),
+        f"{len(verdicts)} tables, figures and stated results of five papers, held against what came out here; "
+        f"{len(tested(verdicts))} of them have been tested. {at_size(verdicts)} [What the words mean](#verdicts) is "
+        "told at the end.",
+        counts_html(verdicts, CAPTION, "scorecard_chapters"),
         "Look a claim up [by chapter](scorecard_chapters.md) or by paper: "
         f"{', '.join(f'[{name}]({page_of(paper)})' for paper, name in PAPER_NAMES.items())}. "
-        "[Every run](runs.md) is listed with its settings, seeds and time. [What the verdicts mean](#verdicts) is told "
-        "at the end.",
-        "## What failed",
+        "[Every run](runs.md) is listed with its settings, seeds and time.",
+        "## Numbers that were reproduced",
+        listed(those(verdicts, "match", "number")) or "None so far.",
     ]
-    measured, small = ([each for each in failed if is_small(each) is wanted] for wanted in (False, True))
-    if not measured:
-        parts.append("Nothing that was measured as in the papers." if small else "Nothing so far.")
-    parts += [told(each) for each in _important_first(measured)]
-    parts += ["## What failed in small runs", SMALL] if small else []
-    parts += [told(each) for each in _important_first(small)]
-    parts += ["## Where only the direction agrees"] if partly else []
-    parts += [told(each) for each in _important_first(partly)]
-    return _page([*parts, "(verdicts)=\n## What the verdicts mean", MEANING])
+    for kind, title in (("order", "Orders that hold"), ("construction", "Constructions that hold")):
+        found = those(verdicts, "match", kind)
+        parts += [f"## {title}", *(_folded_list(in_words(found), listed(found)) if found else ["None so far."])]
+    parts += ["## How firm the orders are", firmness(steps), *_shaky(steps)]
+    parts += ["## By paper", picture(scorecard_figures.counts(by_paper(verdicts)))]
+    parts += ["## What failed", *_by_kind(those(verdicts, "fail"), fold=False)]
+    parts += ["## Where only the direction agrees", *_by_kind(those(verdicts, "direction"), fold=False)]
+    parts += ["## What is inconclusive", *_by_kind(those(verdicts, "inconclusive"), fold=True)]
+    meaning = f'<div class="claim-meanings">\n{MEANING.html()}\n</div>'
+    return _page([*parts, "(verdicts)=\n## What the words mean", READ, EVIDENCE, meaning, CONTROLS])
 
 
 def by_chapter(verdicts: Sequence[Verdict]) -> str:
-    """The claims of each chapter: those that were tested in a list, the others in one line."""
-    parts = [MADE, "# Claims by chapter", "[The scorecard](scorecard.md) has the counts, and what the verdicts mean."]
+    """The claims of each chapter in a list, numbers first and what was not tested last."""
+    parts = [
+        MADE,
+        "# Claims by chapter",
+        "[The scorecard](scorecard.md) has the counts, and what the verdicts mean.",
+        filter_form(verdicts),
+    ]
     for part in course_map.parts():
         parts.append(f"## {part['part']}")
         for name, (title, _) in part["chapters"].items():
             claims = [each for each in verdicts if each.claim.chapter == name]
             if claims:
-                parts += [f"(claims-of-chapter-{name[:2]})=\n### {name[:2]} {title}", *_chapter(name, claims)]
+                read = f"[Read the chapter](../chapters/{name}.ipynb)"
+                chapter = read if is_written(name) else "The chapter is to come"
+                head = f"(claims-of-chapter-{name[:2]})=\n### {name[:2]} {title}"
+                parts += [head, f"{chapter}. {in_words(claims)[:1].upper()}{in_words(claims)[1:]}."]
+                parts.append(listed(claims, filtered=True))
     return _page(parts)
 
 
-def of_paper(paper: str, verdicts: Sequence[Verdict], text) -> str:
-    """The claims of a paper in its order: the tested ones with all numbers, then the others.
+def of_paper(paper: str, verdicts: Sequence[Verdict], text: Callable, runs: str, steps: Sequence[Step]) -> str:
+    """The claims of a paper below a summary: tested ones by kind of evidence, in its order, then the others.
 
-    text : where a claim's runs are told, from a verdict to Markdown.
+    text : where a claim's runs are told, from a verdict to Markdown. runs : what was run for the paper, in a sentence.
+    steps : those of all papers that were tested over seeds.
     """
-    name = PAPER_NAMES[paper]
-    parts = [MADE, f"# Claims of {name}", f"{_counted(verdicts)}. [The scorecard](scorecard.md) says what that means."]
-    tested = [each for each in verdicts if each.verdict in TESTED]
-    parts += ["## Tested"] if tested else []
-    parts += [part for each in tested for part in whole(each, text(each))]
+    own = [each for each in steps if each.verdict.claim.paper == paper]
+    parts = [MADE, f"# Claims of {PAPER_NAMES[paper]}", *summary(paper, verdicts, runs, own, len(steps))]
+    parts += ["## The claims", filter_form(verdicts)]
+    for kind in KINDS:
+        found = [each for each in tested(verdicts) if each.kind == kind]
+        parts += [f"### {PLURAL[kind].capitalize()}"] if found else []
+        parts += [part for each in found for part in folded(each, text(each))]
     for word, title in (("not run", "Not run yet"), ("out of reach", "Out of reach")):
-        others = [each for each in verdicts if each.verdict == word]
-        parts += [f"## {title}", *map(in_short, others)] if others else []
+        found = [each for each in verdicts if each.verdict == word]
+        parts += [f"### {title}"] if found else []
+        parts += [part for each in found for part in folded(each, "")]
     return _page(parts)
+
+
+def summary(paper: str, verdicts: Sequence[Verdict], runs: str, own: Sequence[Step], among: int) -> list[str]:
+    """What a reviewer would write: judgements from summaries.yml, and counts."""
+    judged = load_summaries()[paper]
+    done = tested(verdicts)
+    sizes = Counter(each.scale for each in done)
+    scales = {"exact": "without training", "small": "in small trainings", "full": "in trainings at the paper's size"}
+    how = [f"{sizes[scale]} {words}" for scale, words in scales.items() if sizes[scale] or scale == "full"]
+    out = [f"{in_words([each for each in done if each.kind == kind])}" for kind in KINDS]
+    out = [words for words in out if words != "none"]
+    deviations = Counter(note for each in done if each.scale != "exact" for note in each.deviations)
+    most = "; ".join(note for note, _ in deviations.most_common(COMMONEST))
+    numbers = [linked(each, source=False) for each in those(verdicts, "match", "number")]
+    came = f"Numbers that were reproduced: {'; '.join(numbers)}" if numbers else "No printed number was reproduced"
+    return [
+        f"**Scope.** {plain_text(judged.scope)}",
+        f"**What was run.** {len(done)} of its {len(verdicts)} claims were tested: {', '.join(how)}. {runs}"
+        + (f" What most often differs from the paper: {plain_text(most)}." if most else ""),
+        f"**What came out.** {came}. In all: {'; '.join(out) or 'nothing so far'}. {firmness(own, among)}",
+        counts_html(verdicts, CAPTION, f"scorecard_{paper}"),
+        f"**What was easy.** {plain_text(judged.easy)}",
+        f"**What was hard.** {plain_text(judged.hard)}",
+        f"**What the paper does not print.** {plain_text(judged.unprinted)}",
+        *_shaky(own),
+    ]
+
+
+def at_size(verdicts: Sequence[Verdict]) -> str:
+    """How many claims rest on trainings at the paper's size: also, and above all, if there are none."""
+    full = [each for each in tested(verdicts) if each.scale == "full"]
+    return f"Trained at the paper's size: {len(full)}{f' ({in_words(full)})' if full else ''}."
+
+
+def filter_form(verdicts: Sequence[Verdict]) -> str:
+    """Lists to choose from, of what there is on the page, with the script that makes them work and shows them."""
+    there = {
+        "verdict": {each.verdict for each in verdicts},
+        "kind": {each.kind for each in verdicts},
+        "scale": {each.scale for each in verdicts},
+    }
+    chapters = sorted({each.claim.chapter for each in verdicts})
+    choices = {name: [(word.replace(" ", "-"), word) for word in words if word in there[name]]
+               for name, words in FILTER.items()}  # fmt: skip
+    choices["chapter"] = [(name[:2], f"{name[:2]} {chapter_titles()[name]}") for name in chapters]
+    lines = ['<form id="filter" class="claim-filter" aria-label="Which claims are shown" hidden>']
+    for name, options in choices.items():
+        shown = "".join(f'<option value="{value}">{words}</option>' for value, words in options)
+        lines.append(f'<label>{name} <select name="{name}"><option value="">any</option>{shown}</select></label>')
+    lines += [
+        '<button type="reset">Show all</button> <button type="button" class="claim-unfold">Open those shown</button>',
+        '<output aria-live="polite"></output>',
+        "</form>",
+        '<script defer src="../claims.js"></script>',
+    ]
+    return "\n".join(lines)
 
 
 def page_of(paper: str) -> str:
     return f"scorecard_{paper}.md"
 
 
-def whole(verdict: Verdict, runs: str) -> list[str]:
-    """A tested claim: what it says, what was measured, how, and what differs."""
-    claim, card = verdict.claim, Card(verdict)
-    parts = [f"({claim.id})=\n### {plain_text(claim.locator)}: {plain_text(claim.title)}", said(verdict)]
-    drawn = scorecard_figures.picture_of(verdict)
-    parts += [picture(drawn)] if drawn else []
-    parts += [table_html(table) for table in tables_of(verdict)]
-    return [*parts, plain_text(" ".join(card.remarks)), f"{chapter_link(claim.chapter)} · {runs} · `{claim.id}`"]
+def papers(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
+    """Paper → its claims, in the order of their files."""
+    return {paper: [*group] for paper, group in groupby(verdicts, key=lambda each: each.claim.paper)}
 
 
-def in_short(verdict: Verdict) -> str:
-    """A claim without a result in one paragraph: what it says, and what it waits for."""
-    claim = verdict.claim
-    waits = sentence(verdict.why)
-    if verdict.verdict == "not run":
-        planned = len(runs_of(claim, verdict.scale))
-        scale = f", {SCALES[claim.scale]}" if claim.kind == "trained" else ""
-        done = f"{planned - verdict.missing} of {planned} runs are done" if planned else one_line(verdict.why)
-        files = f", which take the published file of {' and '.join(published(verdict))}" if published(verdict) else ""
-        waits = sentence(f"it {KINDS[claim.kind]}{scale}; {done}{files}")
-    note = f" Note: {plain_text(sentence(claim.notes))}" if claim.notes else ""
-    head = f"({claim.id})=\n**{plain_text(claim.locator)}: {plain_text(claim.title)}**"
-    where = f"{chapter_link(claim.chapter)} · `{claim.id}`"
-    return f"{head}\n{plain_text(claim.statement)}{note} *{plain_text(waits)}* {where}"
+def _by_kind(verdicts: Sequence[Verdict], fold: bool) -> list[str]:
+    """The claims with their reasons, below the kind of their evidence."""
+    parts = []
+    for kind in KINDS:
+        found = sorted((each for each in verdicts if each.kind == kind), key=place)
+        if found:
+            parts += _folded_list(in_words(found), with_reasons(found)) if fold else [with_reasons(found)]
+    return parts or ["Nothing so far."]
 
 
-def published(verdict: Verdict) -> list[str]:
-    """The datasets of a claim's runs that are not drawn, but read from files that are not part of the course."""
-    names = {str(run.settings.get("data")) for run in runs_of(verdict.claim, verdict.scale)}
-    sources = {name: str(getattr(getattr(course_lib.data, name, None), "source", "")) for name in names}
-    return sorted(name for name, source in sources.items() if source.startswith("the published file"))
+def _shaky(steps: Iterable[Step]) -> list[str]:
+    """The steps that hold and do not survive, on request."""
+    lines = []
+    for each in shaky(steps):
+        why = [] if each.step.stable else ["not without one of the seeds"]
+        why += [] if each.firm else ["not after Holm's correction"]
+        said = f"`{each.step.first} > {each.step.second}`, p = {each.step.p:.2g}, {' and '.join(why)}"
+        lines.append(f"- {badge(each.verdict)} {linked(each.verdict)}: {said}")
+    return _folded_list(f"Steps that hold and do not survive: {len(lines)}", "\n".join(lines)) if lines else []
 
 
-def told(verdict: Verdict) -> str:
-    """A claim that did not match, with what differs and no more."""
-    claim = verdict.claim
-    name = PAPER_NAMES[claim.paper]
-    place = f"[{name[0].upper()}{name[1:]}, {plain_text(claim.locator)}](#{claim.id})"
-    parts = [f"### {plain_text(claim.title)}", f"{said(verdict)} {place}."]
-    for table in tables_of(verdict):
-        wrong = tuple(row for row in table.rows if row[-1] == "no")
-        if wrong:
-            caption = table.caption if len(wrong) == len(table.rows) else f"{len(wrong)} of {len(table.rows)} differ"
-            parts.append(table_html(Table(caption, table.header, wrong)))
-    return "\n\n".join([*parts, plain_text(" ".join(Card(verdict).remarks))])
-
-
-def said(verdict: Verdict) -> str:
-    """The verdict, the claim's statement and the note on it."""
-    claim = verdict.claim
-    words = f"{badge(verdict)} {plain_text(claim.statement)}"
-    return f"{words} Note: {plain_text(sentence(claim.notes))}" if claim.notes else words
-
-
-def badge(verdict: Verdict) -> str:
-    word = verdict.verdict
-    small = " (small)" if is_small(verdict) else ""
-    return f'<strong class="verdict verdict-{word.replace(" ", "-")}">{word}{small}</strong>'
-
-
-def is_small(verdict: Verdict) -> bool:
-    return verdict.scale == "small" and verdict.verdict in TESTED
-
-
-def by_paper(verdicts: Sequence[Verdict]) -> dict[str, Counter]:
-    """Name of the paper → how many claims have which verdict, and whether only in small runs."""
-    found = {name: Counter() for name in PAPER_NAMES.values()}
-    for each in verdicts:
-        found[PAPER_NAMES[each.claim.paper]][each.verdict, is_small(each)] += 1
-    return found
-
-
-def counts_table(verdicts: Sequence[Verdict]) -> Table:
-    """A row for each paper and one for all; behind a count, how many of them rest on small runs."""
-    counted = by_paper(verdicts)
-    rows = []
-    for name, found in [*counted.items(), ("all", sum(counted.values(), Counter()))]:
-        cells = []
-        for word in VERDICTS:
-            small = found[word, True]
-            cells.append(f"{found[word, False] + small}{f' ({small})' if small else ''}")
-        rows.append((name, *cells, str(found.total())))
-    in_small = any(is_small(each) for each in verdicts)
-    caption = "Claims by paper and verdict" + ("; in brackets, how many of them only in small runs" if in_small else "")
-    return Table(caption, ("paper", *VERDICTS, "all"), tuple(rows))
-
-
-def table_html(table: Table) -> str:
-    """The table; a long one only on request."""
-    if len(table.rows) <= LONG:
-        return table.html()
-    agree = sum(row[-1] == "yes" for row in table.rows)
-    words = f"{escape(table.caption)}: {agree} of {len(table.rows)} agree"
-    return f"<details><summary>{words}</summary>\n{table.html()}\n</details>"
-
-
-def picture(drawn: scorecard_figures.Picture) -> str:
-    return f"![{plain_text(drawn.alt)}](static/scorecard/{drawn.name}.svg)\n\n*{plain_text(drawn.caption)}*"
-
-
-def chapter_link(name: str) -> str:
-    """The chapter's number and title, linked where it is written."""
-    words = f"Chapter {name[:2]}, {_titles()[name]}"
-    return f"[{words}](../chapters/{name}.ipynb)" if _is_written(name) else f"{words} (to come)"
-
-
-def _is_written(name: str) -> bool:
-    """Whether the chapter is a page of the book."""
-    return f"file: chapters/{name}\n" in (notebook_io.ROOT / "book" / "_toc.yml").read_text(encoding="utf-8")
-
-
-@cache
-def _titles() -> dict[str, str]:
-    return {name: texts[0] for part in course_map.parts() for name, texts in part["chapters"].items()}
-
-
-def plain_text(text: str) -> str:
-    """Text on one line in which Markdown sees no marks."""
-    return re.sub(r"([\\`*<$\[\]{}|]|(?<!\w)_|_(?!\w))", r"\\\1", one_line(text))
-
-
-def _chapter(name: str, verdicts: Sequence[Verdict]) -> list[str]:
-    chapter = f"[Read the chapter](../chapters/{name}.ipynb)" if _is_written(name) else "The chapter is to come"
-    parts = [f"{chapter}. {_counted(verdicts)}."]
-    tested = sorted((each for each in verdicts if each.verdict in TESTED), key=lambda each: TESTED.index(each.verdict))
-    if tested:
-        parts.append("\n".join(f"- {badge(each)} {_linked(each)}{_agreeing(each)}" for each in tested))
-    for word in ("not run", "out of reach"):
-        others = [_linked(each) for each in verdicts if each.verdict == word]
-        parts += [f"{word.capitalize()}: {'; '.join(others)}."] if others else []
-    return parts
-
-
-def _linked(verdict: Verdict) -> str:
-    claim = verdict.claim
-    return f"[{plain_text(claim.title)}](#{claim.id}) ({PAPER_NAMES[claim.paper]}, {plain_text(claim.locator)})"
-
-
-def _agreeing(verdict: Verdict) -> str:
-    """How much of what is compared agrees, such as ": 12 of 12 numbers, 4 of 5 steps of the order"."""
-    shares = []
-    for words, answers in (
-        ("numbers", [number.agrees for number in verdict.numbers]),
-        ("steps of the order", [step.holds for step in verdict.orders]),
-        ("answers", [holds for _, holds in verdict.holds]),
-    ):
-        shares += [f"{sum(answers)} of {len(answers)} {words}"] if answers else []
-    return f": {', '.join(shares)}"
-
-
-def _counted(verdicts: Sequence[Verdict]) -> str:
-    return ", ".join(f"{_count(verdicts, word)} {word}" for word in VERDICTS if _count(verdicts, word))
-
-
-def _count(verdicts: Sequence[Verdict], word: str) -> int:
-    return sum(each.verdict == word for each in verdicts)
-
-
-def _important_first(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    return sorted(verdicts, key=lambda each: each.claim.importance)
+def _folded_list(title: str, text: str) -> list[str]:
+    return [f"<details><summary>{title}</summary>", text, "</details>"]
 
 
 def _page(parts: Sequence[str]) -> str:
     return "\n\n".join(parts) + "\n"
-
-
-def papers(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
-    """Paper → its claims, in the order of their files."""
-    return {paper: [*group] for paper, group in groupby(verdicts, key=lambda each: each.claim.paper)}

@@ -1,13 +1,15 @@
 """The page of all runs: which settings, seeds, times, devices and versions stand behind the scorecard."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from itertools import groupby
 
 from course_replication import Verdict
 from course_replication.cards import sentence
 from course_replication.plans import runs_of
 from course_replication.runs import measurement_of
-from scorecard_pages import MADE, plain_text
+from scorecard_claims import plain_text, runs_behind
+from scorecard_pages import MADE
 
 HEAD = """# The runs
 
@@ -23,10 +25,28 @@ def page(results: Mapping[str, dict], verdicts: Sequence[Verdict]) -> str:
     for module, of_module in groupby(ordered, key=lambda result: _names(result["measurement"])[0]):
         parts.append(f"## {in_words(module)}")
         for measurement, of_measurement in groupby(of_module, key=lambda result: result["measurement"]):
-            parts.append(f"### {in_words(_names(measurement)[1])}\n\n{_what(measurement)} `{measurement}`")
-            for _, same in groupby(of_measurement, key=lambda result: result["config_hash"]):
-                parts.append(entry([*same], claims))
+            same = [[*group] for _, group in groupby(of_measurement, key=lambda result: result["config_hash"])]
+            parts += [folded(measurement, same), _what(measurement)]
+            parts += [*(entry(results, claims) for results in same), "</details>"]
     return "\n\n".join(parts) + "\n"
+
+
+def folded(measurement: str, configurations: Sequence[Sequence[dict]]) -> str:
+    """The line to which a measurement's configurations are folded; a link to one of them opens it."""
+    results = [result for same in configurations for result in same]
+    took = duration(sum(result["seconds"] for result in results))
+    size = f"{_plural(len(configurations), 'configuration')}, {_plural(len(results), 'run')}, {took}"
+    name = f"<b>{escape(_names(measurement)[1].replace('_', ' ').capitalize())}</b>"
+    return f"<details><summary>{name} <code>{escape(measurement)}</code>: {size}</summary>"
+
+
+def in_all(verdicts: Sequence[Verdict], results: Mapping[str, dict]) -> str:
+    """How many runs stand behind the claims, and how long they took, in a sentence."""
+    stored = [results[run] for run in claims_of(verdicts) if run in results]
+    if not stored:
+        return "No run is stored."
+    took = duration(sum(result["seconds"] for result in stored))
+    return f"{_plural(len(stored), 'run')} took {took}, of which [each](runs.md) is listed."
 
 
 def entry(results: Sequence[dict], claims: Mapping[str, list[str]]) -> str:
@@ -60,7 +80,7 @@ def claims_of(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
 
 def links(verdict: Verdict) -> str:
     """A claim's configurations, linked to this page."""
-    digits = dict.fromkeys(run.config_hash for run in runs_of(verdict.claim, verdict.scale))
+    digits = dict.fromkeys(run.config_hash for run in runs_behind(verdict))
     return ("run " if len(digits) == 1 else "runs ") + ", ".join(f"[`{each}`](#run-{each})" for each in digits)
 
 
@@ -74,6 +94,10 @@ def duration(seconds: float) -> str:
 
 def in_words(name: str) -> str:
     return plain_text(name.replace("_", " ").capitalize())
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'s' * (count != 1)}"
 
 
 def _names(measurement: str) -> tuple[str, str]:

@@ -63,6 +63,28 @@ def test_nothing_is_loaded_from_elsewhere(html):
     assert site_rules.outside_faults(html) == []
 
 
+def test_no_page_of_the_scorecard_is_taller_than_one_scrolls(browser, html):
+    """With all claims closed, in a window 1,280 pixels wide."""
+    names = [name for name in site_rules.pages(html) if re.fullmatch(r"book/(scorecard.*|runs)\.html", name)]
+    with chromium.reader(browser, html.as_uri() + "/") as context:
+        heights = {}
+        for name in names:
+            with chromium.opened(context, name) as (page, _):
+                page.set_viewport_size({"width": 1280, "height": chromium.HEIGHT})
+                heights[name] = page.evaluate("document.documentElement.scrollHeight")
+    assert len(names) == 8 and max(heights.values()) < 16_000, heights
+
+
+def test_a_link_from_another_page_opens_its_claim(browser, html):
+    with chromium.reader(browser, html.as_uri() + "/") as context:
+        with chromium.opened(context, "book/errata.html") as (page, _):
+            link = page.locator("article a[href*='scorecard_distances.html#']").first
+            link.click()
+            page.wait_for_url("**/scorecard_distances.html#*")
+            page.locator("details.claim[open]").wait_for()
+            assert page.locator("details.claim[open]").count() == 1
+
+
 def test_the_front_door_leads_into_the_book(browser, homes):
     for home, theme in homes.items():
         with chromium.reader(browser, home, theme) as context:

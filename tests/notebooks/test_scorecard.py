@@ -11,14 +11,18 @@ import notebook_io
 import notebook_rules
 import reference
 import scorecard
+import scorecard_claims
+import scorecard_counts
 import scorecard_drawing
 import scorecard_figures
 import scorecard_pages
 import scorecard_runs
-from course_replication import Store, best_verdict, load_claims, verdict_of
+from course_replication import Card, Ordered, Store, Verdict, best_verdict, load_claims, verdict_of
 from course_replication.claims import PAPERS, Claim, Expectation, Number
 from course_replication.parts import Part
 from course_replication.plans import runs_of
+from course_replication.summaries import SUMMARIES, load_summaries
+from course_replication.verdicts import KINDS
 
 CLAIMS = load_claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -37,7 +41,8 @@ def trained(order=(), numbers=(), **changes) -> Claim:
     expects = Expectation("value" if numbers else "direction", None, order)
     fields = dict(paper="isa", locator="Table 1", title="A", statement="B.", chapter="15_xysquares", scale="small")
     fields |= dict(kind="trained", importance=1, expects=expects, numbers=numbers)
-    return Claim(id="isa/a", **fields | changes)
+    fields["evidence"] = "number" if numbers else "order"
+    return Claim(**{"id": "isa/a"} | fields | changes)
 
 
 def judged(claim: Claim, metrics: list[dict], scale="small"):
@@ -50,6 +55,31 @@ FIVE = [
     {"mig/a": 0.3 + seed / 100, "mig/b": 0.1, "control/untrained/mig/a": 0.05, "dci": 0.5 + seed / 10}
     for seed in range(5)
 ]
+
+
+def made(name: str, verdict: str, kind: str, scale: str, **changes) -> Verdict:
+    """A verdict as it comes, of a claim of the second paper whose title is its name."""
+    claim = trained(("a > b",), id=f"factorvae/{name}", paper="factorvae", title=name.capitalize(), evidence=kind)
+    return Verdict(claim, verdict, scale, **changes)
+
+
+def step(p: float, stable: bool = True) -> Ordered:
+    return Ordered("a", "b", (1.0, 0.0), p <= 0.05, p, ((1.0,), (0.0,)), stable=stable)
+
+
+MADE_UP = [
+    made("one", "match", "number", "exact"), made("two", "match", "number", "full"),
+    made("three", "match", "order", "small", orders=(step(0.001), step(0.02), step(0.01, stable=False))),
+    made("four", "fail", "order", "small", why="it is upside down", orders=(step(0.9),)),
+    made("five", "inconclusive", "construction", "exact", why="seen in 1 setting"),
+    made("six", "inconclusive", "construction", "exact", why="seen in 1 setting"),
+    made("seven", "direction", "number", "exact", why="a is off; b is off; c is off; d is off"),
+    made("eight", "not run", "order", "full"), made("nine", "out of reach", "number", "exact", why="no file"),
+]  # fmt: skip
+
+
+def section(page: str, title: str) -> str:
+    return page.split(f"## {title}\n")[1].split("\n## ")[0]
 
 
 @pytest.fixture
@@ -138,24 +168,136 @@ def test_a_planted_number_changes_verdict_pages_and_picture(book):
     assert '<th scope="row">mse · spacing-8 · rank</th><td>0.58</td><td>0.710</td>' in page
 
 
-def test_what_fails_is_told_first():
+def test_what_fails_is_told_with_its_reason():
     front = scorecard.pages(CLAIMS, planted("distances/figure-4.3", "equal-at-0-degrees", False))["scorecard.md"]
-    failed = front.split("## What failed\n")[1].split("\n## ")[0]
-    assert "### The two ratios of a rotated Gaussian" in failed and "(#distances/figure-4.3)" in failed
-    assert '<th scope="row">equal at 0 degrees</th><td>no</td>' in failed and "45 degrees" not in failed
-    assert front.index("## What failed") < front.index("## What the verdicts mean")
-
-
-def test_small_failures_are_told_apart():
-    front = scorecard_pages.overview([judged(trained(order=("mig/b > mig/a",)), FIVE)])
-    assert "## What failed\n\nNothing that was measured as in the papers.\n" in front
-    assert "## What failed in small runs" in front and "fail (small)" in front and scorecard_pages.SMALL in front
+    (line,) = [line for line in section(front, "What failed").splitlines() if "(#distances/figure-4.3)" in line]
+    assert "fail · construction · exact</strong>" in line and "equal-at-0-degrees does not hold." in line
+    assert front.index("## What failed") < front.index("## What the words mean")
 
 
 def test_without_results_nothing_is_claimed():
     pages = scorecard.pages(CLAIMS, {})
-    assert "Nothing so far." in pages["scorecard.md"] and "of which 0 have been tested" in pages["scorecard.md"]
-    assert not any(f"verdict-{word}" in text for text in pages.values() for word in scorecard_pages.TESTED)
+    assert "None so far." in pages["scorecard.md"] and " 0 of them have been tested" in pages["scorecard.md"]
+    assert "No printed number was reproduced" in pages["scorecard_isa.md"]
+    assert not any(f"verdict-{word}" in text for text in pages.values() for word in scorecard_counts.TESTED)
+
+
+# ---- the headline: what holds, how firmly, and what does not
+
+
+def test_the_headline_of_made_up_verdicts():
+    front = scorecard_pages.overview(MADE_UP)
+    assert "9 tables, figures and stated results of five papers" in front and "; 7 of them have been tested." in front
+    assert "Trained at the paper's size: 1 (1 match · number · full)." in front
+    found = section(front, "Numbers that were reproduced")
+    assert re.findall(r"\[(\w+)\]", found) == ["One", "Two"]
+    assert "match · number · exact" in found and "match · number · full" in found
+    assert re.findall(r"\[(\w+)\]", section(front, "Orders that hold")) == ["Three"]
+    assert section(front, "Constructions that hold").strip() == "None so far."
+    assert "fail · order · small</strong> [Four](#factorvae/four) (FactorVAE, Table 1): it is upside down." in front
+    assert "2 claims: seen in 1 setting. [Five](#factorvae/five)" in section(front, "What is inconclusive")
+    assert "a is off; b is off; and 2 more." in section(front, "Where only the direction agrees")
+
+
+def test_nothing_at_the_papers_size_is_said():
+    assert "Trained at the paper's size: 0." in scorecard_pages.overview(MADE_UP[2:])
+
+
+def test_the_order_of_the_headline():
+    front = scorecard_pages.overview(MADE_UP)
+    titles = re.findall(r"^## (.*)", front, re.M)
+    assert titles[:3] == ["Numbers that were reproduced", "Orders that hold", "Constructions that hold"]
+    assert titles[-1] == "What the words mean"
+
+
+def test_the_steps_that_survive():
+    """Of .001, .01, .02 and .9 Holm's thresholds are .0125, .0167, .025: three hold, and one of them on a seed."""
+    steps = scorecard_counts.steps_of(MADE_UP)
+    assert [each.firm for each in steps] == [True, True, True, False]
+    assert scorecard_counts.firmness(steps) == (
+        "4 steps of orders were tested over seeds, each by itself at 95 %: 3 hold. Of these, 2 hold as well without "
+        "any one of the seeds, and 3 after Holm's correction over all of them."
+    )
+    assert [each.step.p for each in scorecard_counts.shaky(steps)] == [0.01]
+    assert "`a > b`, p = 0.01, not without one of the seeds" in scorecard_pages.overview(MADE_UP)
+
+
+def test_the_correction_is_over_all_papers():
+    """.02 alone is shown, and beside a second p of .9 and a third of .03 it is not: .02 > .05 / 3."""
+    others = [made(name, "match", "order", "small", orders=(step(p),)) for name, p in (("a", 0.02), ("b", 0.03))]
+    (own,) = [each for each in scorecard_counts.steps_of([*others, MADE_UP[3]]) if each.step.p == 0.02]
+    assert not own.firm and "over all 3 steps of all papers" in scorecard_counts.firmness([own], 3)
+    assert scorecard_counts.firmness([]) == "No step of an order was tested over seeds."
+
+
+def test_a_papers_page_opens_with_its_summary():
+    steps = scorecard_counts.steps_of(MADE_UP)
+    page = scorecard_pages.of_paper("factorvae", MADE_UP, lambda each: "", "3 runs took 2 s.", steps)
+    words = re.findall(r"^\*\*(.+?)\.\*\*", page.split("## The claims")[0], re.M)
+    assert words == ["Scope", "What was run", "What came out", "What was easy", "What was hard",
+                     "What the paper does not print"]  # fmt: skip
+    assert (
+        "7 of its 9 claims were tested: 4 without training, 2 in small trainings, 1 in trainings at the paper's size. "
+        "3 runs took 2 s."
+    ) in page
+    assert "Numbers that were reproduced: [One](#factorvae/one); [Two](#factorvae/two). In all: " in page
+    assert "1 match · number · exact, 1 match · number · full, 1 direction · number · exact; " in page
+    assert re.findall(r"^### (.*)", page, re.M) == [
+        "Numbers", "Orders", "Constructions", "Not run yet", "Out of reach",
+    ]  # fmt: skip
+    claims = BeautifulSoup(page, "html.parser").select("details.claim")
+    assert len(claims) == 9 and all(claim.summary.select_one(".claim-title") for claim in claims)
+    assert [claim["data-scale"] for claim in claims][:3] == ["exact", "full", "exact"]
+
+
+def test_summaries_are_of_every_paper_and_short(tmp_path):
+    found = load_summaries()
+    assert [*found] == [*PAPERS]
+    text = SUMMARIES.read_text(encoding="utf-8")
+    for wrong, named in (
+        (text.replace("isa:", "is:"), "summary of isa"),
+        (text.replace("  easy: >-", "  eas: >-", 1), "summary of distances"),
+        (text.replace("  scope: >-", "  scope: >-\n    A. B. C. D.", 1), "distances, scope: got"),
+        (text + "other:\n  scope: A.\n", "summary of other"),
+    ):
+        (tmp_path / "summaries.yml").write_text(wrong, encoding="utf-8")
+        with pytest.raises(ValueError, match=named):
+            load_summaries(tmp_path / "summaries.yml")
+
+
+# ---- no verdict without what it rests on
+
+BADGE = r"(match|direction|fail|inconclusive) · (number|order|construction) · (exact|small|full)|not run|out of reach"
+BARE = re.compile(r"\b\d+ (match|direction|fail|inconclusive)\b(?! · (number|order|construction) · (exact|small|full))")
+
+
+def badge_faults(text: str) -> list[str]:
+    """Badges, and counts of verdicts, that do not say kind and scale."""
+    badges = [each.get_text() for each in BeautifulSoup(text, "html.parser").select(".verdict")]
+    return [each for each in badges if not re.fullmatch(BADGE, each)] + [each[0] for each in BARE.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["<b class=verdict>match</b>", "<b class=verdict>fail (small)</b>", "10 match, 3 not run", "3 fail · small"]
+)
+def test_a_bare_verdict_is_found(text):
+    assert badge_faults(text)
+
+
+def test_no_page_says_a_verdict_without_kind_and_scale():
+    root = notebook_io.ROOT
+    texts = PAGES | {name: (root / name).read_text(encoding="utf-8") for name in ("README.md", "book/index.md")}
+    assert {name: badge_faults(text) for name, text in texts.items() if badge_faults(text)} == {}
+    assert badge_faults(scorecard_pages.overview(MADE_UP)) == []
+
+
+def test_no_card_or_picture_says_a_verdict_without_kind_and_scale():
+    for verdict in [*MADE_UP, *scorecard.verdicts_of(CLAIMS, RESULTS)]:
+        shown = Card(verdict)
+        assert re.fullmatch(BADGE, shown.badge) and badge_faults(shown._repr_html_()) == []
+        assert repr(shown).startswith(shown.badge.upper()) and shown._repr_markdown_().startswith(f"**{shown.badge}**")
+    picture = scorecard_figures.counts(scorecard_counts.by_paper(MADE_UP))
+    assert badge_faults(picture.alt) == [] and "1 match · number · full" in picture.alt
 
 
 # ---- every claim is there, once, under an address that stays
@@ -180,22 +322,46 @@ def test_anchors_do_not_depend_on_results():
 
 
 def test_counts_add_up():
-    table = scorecard_pages.counts_table(scorecard.verdicts_of(CLAIMS, RESULTS))
-    assert [row[0] for row in table.rows] == [*(scorecard_pages.PAPER_NAMES[paper] for paper in PAPERS), "all"]
-    for row in table.rows:
-        *parts, total = (int(cell.split(" ")[0]) for cell in row[1:])
-        assert sum(parts) == total
-    assert total == len(CLAIMS)
+    rows = scorecard_counts.counts(scorecard.verdicts_of(CLAIMS, RESULTS))
+    assert sum(sum(numbers) for _, _, numbers in rows) == len(CLAIMS)
+    assert [row[:2] for row in rows] == sorted((row[:2] for row in rows), key=lambda row: (
+        KINDS.index(row[0]), scorecard_counts.SCALES.index(row[1])))  # fmt: skip
 
 
-def test_small_runs_are_counted_apart():
-    """One claim of which only small runs exist, and one that needs no training."""
-    verdicts = [judged(trained(order=("mig/a > mig/b",)), FIVE), best_verdict(BY_ID[SPACINGS], RESULTS)]
-    table = scorecard_pages.counts_table(verdicts)
-    assert dict(zip(table.header, table.rows[-1], strict=True))["match"] == "2 (1)" and "small" in table.caption
-    assert "1 of them only in small runs" in scorecard_pages.overview(verdicts)
-    picture = scorecard_figures.counts(scorecard_pages.by_paper(verdicts))
-    assert "ISA-VAE: 1 match in small runs" in picture.alt and "the thesis: 1 match;" in picture.alt
+def test_counts_by_kind_and_scale():
+    assert scorecard_counts.counts(MADE_UP) == [
+        ("number", "exact", (1, 1, 0, 0, 0, 1)), ("number", "full", (1, 0, 0, 0, 0, 0)),
+        ("order", "small", (1, 0, 1, 0, 0, 0)), ("order", "full", (0, 0, 0, 0, 1, 0)),
+        ("construction", "exact", (0, 0, 0, 2, 0, 0)),
+    ]  # fmt: skip
+    table = BeautifulSoup(scorecard_counts.counts_html(MADE_UP, "All", "a"), "html.parser")
+    cells = [[cell.get_text() for cell in row.select("td")] for row in table.select("tbody tr")]
+    assert cells[-1] == ["3", "1", "1", "2", "1", "1", "9"] and cells[2][-1] == "2"
+    assert table.select("tbody a")[0]["href"] == "a.html?kind=number&scale=exact&verdict=match#filter"
+    assert table.select("tbody a")[0]["aria-label"] == "1 match · number · exact"
+
+
+def test_the_picture_shows_kind_and_scale():
+    picture = scorecard_figures.counts(scorecard_counts.by_paper(MADE_UP))
+    assert [*picture.data["panels"]] == [*KINDS]
+    assert (
+        "FactorVAE: 1 match · number · exact, 1 match · number · full, 1 direction · number · exact, "
+        "1 out of reach (number), 1 match · order · small, 1 fail · order · small, 1 not run (order), "
+        "2 inconclusive · construction · exact"
+    ) in picture.alt
+    parts = dict(zip(map(tuple, picture.data["parts"]), picture.data["panels"]["number"][1][1], strict=True))
+    assert parts["match", "full"] == 1 and parts["match", "small"] == 0
+
+
+def test_the_filter_offers_what_there_is():
+    form = BeautifulSoup(scorecard_pages.filter_form(MADE_UP), "html.parser").form
+    offered = {each["name"]: [option["value"] for option in each.select("option")] for each in form.select("select")}
+    assert offered == {
+        "verdict": ["", "match", "direction", "fail", "inconclusive", "not-run", "out-of-reach"],
+        "kind": ["", *KINDS], "scale": ["", "exact", "small", "full"], "chapter": ["", "15"],
+    }  # fmt: skip
+    assert form.has_attr("hidden") and all(each.parent.name == "label" for each in form.select("select"))
+    assert form.output["aria-live"] == "polite"
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -209,22 +375,22 @@ def test_pages_are_sound(name):
 
 
 def test_chapters_are_linked_where_they_are_written():
-    assert scorecard_pages.chapter_link("02_vae") == (
+    assert scorecard_claims.chapter_link("02_vae") == (
         "[Chapter 02, The variational auto-encoder](../chapters/02_vae.ipynb)"
     )
     toc = (scorecard.BOOK / "_toc.yml").read_text(encoding="utf-8")
     written = set(re.findall(r"chapters/(\w+)", toc))
     for name in {claim.chapter for claim in CLAIMS} - written:
-        assert scorecard_pages.chapter_link(name).endswith(" (to come)")
+        assert scorecard_claims.chapter_link(name).endswith(" (to come)")
 
 
 def test_markdown_marks_in_a_claims_words_are_escaped():
-    assert scorecard_pages.plain_text("a*b* x_R\n _c_ <d> $e$ [f]") == r"a\*b\* x_R \_c\_ \<d> \$e\$ \[f\]"
+    assert scorecard_claims.plain_text("a*b* x_R\n _c_ <d> $e$ [f]") == r"a\*b\* x_R \_c\_ \<d> \$e\$ \[f\]"
 
 
 def test_what_waits_for_a_file_says_so():
     verdict = best_verdict(BY_ID["distances/table-a.2-cars3d"], {})
-    assert "0 of 1 runs are done, which take the published file of Cars3D." in scorecard_pages.in_short(verdict)
+    assert "0 of 1 runs are done, which take the published file of Cars3D." in scorecard_claims.waits(verdict)
 
 
 # ---- runs
@@ -305,5 +471,5 @@ def test_stored_pictures_are_small_and_name_nothing(name):
 
 
 def test_every_picture_is_on_a_page():
-    shown = {name for text in PAGES.values() for name in re.findall(r"\]\(static/scorecard/(\S+?)\.svg\)", text)}
+    shown = {name for text in PAGES.values() for name in re.findall(r'src="\.\./scorecard/(\S+?)\.svg"', text)}
     assert shown == {picture.name for picture in scorecard.pictures(CLAIMS, RESULTS)}

@@ -216,11 +216,11 @@ def made_here(result: Mapping) -> bool:
 
 def check_committed(store: Store, dirty: bool = False) -> None:
     """Raise a ValueError where code that is not committed would add to the results that the course comes with, unless
-    `dirty`: then it may, and they do not count."""
+    `dirty`: then it may, and their commit says so by a "+"."""
     if store.path == Store().path and not dirty and not counts({"commit": commit()}):
         raise ValueError(
             "code: course_lib or course_replication differs from the last commit, and only committed code adds to the "
-            "course's results; commit, name another --store, or add --dirty for results that do not count."
+            "course's results; commit, name another --store, or add --dirty for results whose commit says so by a +."
         )
 
 

@@ -205,7 +205,7 @@ def commit() -> str | None:
 
 
 def counts(result: Mapping) -> bool:
-    """Whether committed code has made the result; no other counts in a verdict."""
+    """Whether committed code has made the result."""
     return not str(result.get("commit")).endswith("+")
 
 

@@ -30,9 +30,7 @@ CHAPTERS = tuple(
 )
 # The papers' datasets and methods that the library has no class for, beside those that it has.
 OTHER_DATA = ("CelebA", "Chairs3D", "Faces3D", "RenderedObjects", "SyntheticManifolds")
-OTHER_FRAMEWORKS = (
-    "AAE", "CLIP", "FactorVAEToPrior", "GeoManCEr", "InfoGAN", "InfoWGANGP", "ISAVAE", "LinearVI",
-)  # fmt: skip
+OTHER_FRAMEWORKS = ("CLIP", "GeoManCEr", "LinearVI")
 ALLOWED = {
     "paper": PAPERS, "kind": ("exact", "trained", "theory", "out-of-reach"), "chapter": CHAPTERS,
     "scale": ("exact", "small", "full"), "importance": (1, 2, 3, 4, 5), "match": ("value", "direction", "structure"),

@@ -204,7 +204,8 @@ def test_verdicts_are_those_of_the_store():
     lines = CHAPTER.verdicts(mine)
     constructed = [line for line, claim in zip(lines, mine, strict=True) if claim.kind == "theory"]
     says("The first ones are constructions")
-    assert constructed and all(line.startswith("match") for line in constructed)
+    says("Two at the end fail, and both are about what a 1 means")
+    assert len(constructed) > 5 and [line.partition(" ")[0] for line in constructed].count("fail") == 2
 
 
 @pytest.mark.stress

@@ -89,16 +89,18 @@ def _numbers(numbers: Sequence[Compared], trained: bool, tolerances: Mapping[str
 
 
 def _orders(orders: Sequence[Ordered], trained: bool) -> Table:
-    rows = []
+    rows, tested = [], any(each.p is not None for each in orders)
     for each in orders:
         row = [f"{named(each.first)} > {named(each.second)}"]
         for name, values, control in zip((each.first, each.second), each.values, each.controls, strict=True):
             row.append(with_spread(values) if constant(name) is None else NONE)
             row += [NONE if control is None else plain(control)] if trained else []
-        row += [str(min(map(len, _sampled(each)))), p_text(each.p)] if trained else []
+        row += [str(min(map(len, _sampled(each)))), NONE if each.p is None else p_text(each.p)] if tested else []
         rows.append((*row, "yes" if each.holds else "no"))
     if trained:
         header = ("expected", "first, mean ± sd", "its control", "second, mean ± sd", "its control", "n", "p")
+    elif tested:
+        header = ("expected", "first, mean ± sd", "second, mean ± sd", "n", "p")
     else:
         header = ("expected", "first", "second")
     return Table("The paper's order, and ours", (*header, "holds"), tuple(rows))

@@ -158,7 +158,7 @@ def test_pitfalls():
 def test_verdicts_are_those_of_the_store():
     lines = CHAPTER.verdicts(claim for claim in load_claims() if claim.chapter == "14_perceived_distance")
     says("With cross-entropy on 3D Shapes it does not")
-    assert "0.7394" in output("card-322") and "the two agree along every factor" in output("card-322")
+    assert "0.738 ± " in output("card-322") and "the two agree along every factor" in output("card-322")
     assert lines[1].startswith("inconclusive") and "Other pixel losses" in lines[1]
 
 

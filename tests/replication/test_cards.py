@@ -216,3 +216,11 @@ def test_the_claims_of_a_chapter_are_listed_with_kind_and_scale():
     assert soup.div["data-chapter"] == "16_introducing_overlap" and len(soup.select("tbody tr")) == len(mine)
     with pytest.raises(ValueError, match="chapter: got '16'; expected one of"):
         claims_of("16")
+
+
+def test_an_order_on_data_shows_its_draws():
+    claim = replace(trained("direction", ("mig > other",)), kind="theory")
+    part = Part("m:a", seeds=5, scale="exact")
+    results = {run.id: {"metrics": {"mig": 0.5 + run.seed / 100, "other": 0.1}} for run in part.runs()}
+    (row,) = re.findall(r"^mig > other .*$", str(Card(verdict_of(claim, results, "small", {"isa/a": (part,)}))), re.M)
+    assert re.split(" {2,}", row) == ["mig > other", "0.520 ± 0.016", "0.1 ± 0", "5", "< 0.001", "yes"]

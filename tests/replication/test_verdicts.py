@@ -417,13 +417,21 @@ def test_a_planted_number_changes_the_verdict(tmp_path):
     assert found.verdict == "direction" and "mse/spacing-8/rank" in found.why
 
 
-TARGETS = """a.2-xysquares a.2-xyobject a.2-dsprites 3.1-xysquares 3.1-dsprites 4.1-dsprites 4.2 6.1""".split()
+TARGETS = """a.2-xysquares a.2-xyobject a.2-dsprites 3.1-xysquares 4.1-dsprites 4.2 6.1""".split()
 
 
 @pytest.mark.parametrize("name", [f"distances/table-{table}" for table in TARGETS])
 def test_exact_targets_match(name):
     found = verdict_of(CLAIMS[name], Store(RESULTS).results())
     assert found.verdict == "match", found.why
+
+
+def test_digits_that_are_many_standard_errors_off_are_a_direction():
+    """Table 3.1 of dSprites: within the tolerance, in the printed order, and not what our draws allow."""
+    found = verdict_of(CLAIMS["distances/table-3.1-dsprites"], Store(RESULTS).results())
+    assert found.verdict == "direction" and all(step.holds for step in found.orders)
+    assert {number.what for number in found.numbers if number.near} >= {"mse/position_x/mean", "mse/position_y/mean"}
+    assert all(number.agrees or number.near for number in found.numbers)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ class TripletVAE(Framework):
             return self.likelihood.distance(images[first], images[second]).flatten(1).sum(1)
 
         with torch.no_grad():
-            return batch_triplets(len(images), self.num_triplets, step.generator, distance)
+            return batch_triplets(len(images), self.num_triplets, step.generator, distance, check=False)
 
     def negative_distance(self, anchor: DiagonalGaussian, negative: DiagonalGaussian, step: Step) -> Tensor:
         """How far the negatives count as being from their anchors, (n,)."""

@@ -74,13 +74,11 @@ class LpNested:
         check_instance(Tensor, f"a tensor (n, {self.dim})", z=z)
         if z.ndim != 2 or z.shape[1] != self.dim:
             raise ValueError(f"z: got shape {tuple(z.shape)}; allowed is (n, {self.dim}).")
-        if z.device.type == "cpu" and z.isnan().any():
-            raise ValueError("z: got NaN; allowed are numbers.")
         inner = self.inner.to(z.device)
         sums = [part.abs().pow(p).sum(1) for part, p in zip(z.split(self.layout, dim=1), inner, strict=True)]
         sums = torch.stack(sums, 1)
         smallest = torch.finfo(sums.dtype).tiny  # the logarithm of 0 would have no gradient, and none is wanted
-        return torch.where(sums > 0, sums.clamp(min=smallest).log().div(inner).exp(), 0.0)
+        return torch.where(sums == 0, 0.0, sums.clamp(min=smallest).log().div(inner).exp())  # NaN stays NaN
 
     def norm(self, z: Tensor) -> Tensor:
         """f(z), (n, D) → (n,)."""

@@ -31,10 +31,11 @@ CHAPTERS = tuple(
 # The papers' datasets and methods that the library has no class for, beside those that it has.
 OTHER_DATA = ("CelebA", "Chairs3D", "Faces3D", "RenderedObjects", "SyntheticManifolds")
 OTHER_FRAMEWORKS = ("CLIP", "GeoManCEr", "LinearVI")
+EVIDENCE = {"value": "number", "direction": "order", "structure": "construction"}  # unless a claim says otherwise
 ALLOWED = {
     "paper": PAPERS, "kind": ("exact", "trained", "theory", "out-of-reach"), "chapter": CHAPTERS,
-    "scale": ("exact", "small", "full"), "importance": (1, 2, 3, 4, 5), "match": ("value", "direction", "structure"),
-    "evidence": ("number", "order", "construction"), "threshold": ("paper", "ours"),
+    "scale": ("exact", "small", "full"), "importance": (1, 2, 3, 4, 5), "match": (*EVIDENCE,),
+    "evidence": (*EVIDENCE.values(),), "threshold": ("paper", "ours"),
 }  # fmt: skip
 TYPES = {
     "importance": int,
@@ -48,7 +49,6 @@ TYPES = {
     "runs": dict,
 }  # of fields; others: text
 LISTS = {"numbers": dict, "order": str, "holds": str, "applied": str, "data": str, "frameworks": str}  # of what
-EVIDENCE = {"value": "number", "direction": "order", "structure": "construction"}  # unless a claim says otherwise
 METRIC = re.compile(r"[\w.-]+(/[\w.-]+)*")
 
 
@@ -145,6 +145,11 @@ class Claim:
     def __post_init__(self):
         if not self.evidence:
             object.__setattr__(self, "evidence", EVIDENCE[self.expects.match])
+
+    @property
+    def asked(self) -> tuple[Number, ...]:
+        """The numbers that are compared; with another kind of match they are settings."""
+        return self.numbers if self.expects.match == "value" else ()
 
 
 def load_claims(path: str | Path = CLAIMS) -> tuple[Claim, ...]:

@@ -75,8 +75,7 @@ def metrics_of(claim: Claim) -> list[str]:
     """All metrics that the claim asks for, as it calls them."""
     chains = [*claim.expects.order, *claim.expects.applied]
     named = [name for chain in chains for name in chain.split(" > ") if constant(name) is None]
-    numbers = [number.what for number in claim.numbers] if claim.expects.match == "value" else []
-    return list(dict.fromkeys([*numbers, *named, *claim.expects.holds]))
+    return list(dict.fromkeys([*(number.what for number in claim.asked), *named, *claim.expects.holds]))
 
 
 def lacking(

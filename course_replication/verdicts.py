@@ -7,7 +7,7 @@ that has not learnt, a treatment that was not applied, a threshold of our own.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from course_replication.claims import Claim, Number, constant
+from course_replication.claims import EVIDENCE, Claim, constant
 from course_replication.comparisons import (
     FEWEST,
     LEARNT,
@@ -23,7 +23,7 @@ from course_replication.comparisons import (
 from course_replication.plans import Plans, deviations_of, metrics_of, parts_of, planned, runs_of
 
 VERDICTS = ("match", "direction", "fail", "inconclusive", "not run", "out of reach")
-KINDS = ("number", "order", "construction")  # of evidence
+KINDS = (*EVIDENCE.values(),)  # of evidence
 SETTINGS = 3  # in which a construction has to be seen
 
 
@@ -80,7 +80,7 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
         return Verdict(claim, "not run", sized, why, missing=missing, deviations=deviations)
     used = [samples[name] for name in metrics_of(claim)]
     n, seeds = min(map(len, used)), tuple(sorted({seed for sample in used for seed in sample}))
-    numbers = tuple(compared(number, samples, trained) for number in _asked(claim))
+    numbers = tuple(compared(number, samples, trained) for number in claim.asked)
     orders = tuple(
         step for chain in claim.expects.order for step in steps_of(chain, samples, trained, claim.expects.margin)
     )
@@ -129,8 +129,7 @@ def _by_numbers(found: Verdict) -> tuple[str, str]:
 
 def _by_order(found: Verdict) -> tuple[str, str]:
     """Every step is shown, over five seeds where it is tested, or of one the reverse is, or that it is too small."""
-    broken = [_in_words(step) for step in found.orders if not step.holds]
-    broken += [f"{name} does not hold" for name, answer in found.holds if not answer]
+    broken = _broken(found)
     why = "; ".join(broken)
     if found.n < FEWEST and any(step.p is not None for step in found.orders):
         return "inconclusive", "; ".join(filter(None, [f"{found.n} of the {FEWEST} seeds that an order needs", why]))
@@ -143,15 +142,19 @@ def _by_order(found: Verdict) -> tuple[str, str]:
 def _by_construction(found: Verdict) -> tuple[str, str]:
     """It holds in every setting that was measured, and these are three or more."""
     answers = [*found.numbers, *found.orders, *(answer for _, answer in found.holds)]
-    broken = [number.why for number in found.numbers if not number.agrees]
-    broken += [_in_words(step) for step in found.orders if not step.holds]
-    broken += [f"{name} does not hold" for name, answer in found.holds if not answer]
+    broken = [*(number.why for number in found.numbers if not number.agrees), *_broken(found)]
     why = "; ".join(broken)
     if broken:
         return "inconclusive" if found.claim.expects.somewhere and len(broken) < len(answers) else "fail", why
     if found.settings < SETTINGS:
         return "inconclusive", f"seen in {found.settings or 'no'} of the {SETTINGS} settings that a construction needs"
     return "match", ""
+
+
+def _broken(found: Verdict) -> list[str]:
+    """The steps and answers that do not hold."""
+    broken = [_in_words(step) for step in found.orders if not step.holds]
+    return broken + [f"{name} does not hold" for name, answer in found.holds if not answer]
 
 
 def _doubts(found: Verdict, samples: Samples) -> list[str]:
@@ -190,15 +193,10 @@ def _in_words(step: Ordered) -> str:
     return f"{step.first} > {step.second} does not hold ({step.means[0]:.4g}, {step.means[1]:.4g}{p})"
 
 
-def _asked(claim: Claim) -> tuple[Number, ...]:
-    """The numbers that are compared; with another kind of match they are settings."""
-    return claim.numbers if claim.expects.match == "value" else ()
-
-
 def _settings(claim: Claim, samples: Samples) -> int:
     """In how many settings a construction was seen: as its runs say, or else how much of it is compared."""
     if claim.evidence != "construction":
         return 0
     said = [sample for name, sample in samples.items() if name.rpartition("/")[2] == "settings"]
     steps = sum(chain.count(" > ") for chain in claim.expects.order)
-    return int(sum(min(sample.values()) for sample in said)) or len(_asked(claim)) + steps
+    return int(sum(min(sample.values()) for sample in said)) or len(claim.asked) + steps

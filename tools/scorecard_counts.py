@@ -8,10 +8,10 @@ from html import escape
 from course_replication import Ordered, Verdict
 from course_replication.cards import PAPER_NAMES, badge_of
 from course_replication.inference import holm
+from course_replication.runs import SCALES
 from course_replication.verdicts import KINDS, VERDICTS
 
 TESTED = ("match", "direction", "fail", "inconclusive")  # verdicts that rest on results
-SCALES = ("exact", "small", "full")
 
 
 @dataclass(frozen=True)

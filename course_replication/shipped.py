@@ -27,7 +27,7 @@ def shipped_model(name: str) -> "Framework":
 
     Examples
     --------
-    >>> shipped_model("dsprites").encode(images).mean      # (B, 10)
+    >>> shipped_model("shapes3d-entangled").encode(images)      # (B, 10)
     """
     from course_lib.frameworks import load_framework
 

@@ -5,7 +5,6 @@ which commit, device and versions it comes from, and is refused from a changed t
 """
 
 import sys
-import time
 from pathlib import Path
 
 import torch
@@ -32,19 +31,21 @@ def train(name: str) -> None:
         raise SystemExit("The tree has changes; commit them, so that the model can say which code it comes from.")
     framework = untrained(recipe, data)
     UNFINISHED.mkdir(parents=True, exist_ok=True)
-    started = time.perf_counter()
     chosen = {key: recipe[key] for key in ("steps", "batch_size", "learning_rate", "seed")}
     fit(framework, data, checkpoint=UNFINISHED / f"{name}.safetensors", checkpoint_every=500, device="cpu", **chosen)
-    seconds = time.perf_counter() - started
-    framework = framework.half().float().eval()  # what is stored is what is scored
+    tensors = {key: halved(value) for key, value in framework.state_dict().items()}
+    framework.load_state_dict(tensors)  # what is stored is what is scored
     provenance = {
-        "commit": code, "seconds": round(seconds), "device": device_record(torch.device("cpu")), "versions": versions(),
-        "scores": scores(framework, data), "untrained": scores(untrained(recipe, data).eval(), data),
+        "commit": code, "device": device_record(torch.device("cpu")), "versions": versions(),
+        "scores": scores(framework.eval(), data), "untrained": scores(untrained(recipe, data).eval(), data),
     }  # fmt: skip
-    tensors = {key: value.half() for key, value in framework.state_dict().items()}
     MODELS.mkdir(exist_ok=True)
     write_tensors(MODELS / f"{name}.safetensors", tensors, {**framework.config, PROVENANCE: provenance})
     print(name, provenance["scores"])
+
+
+def halved(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.half() if tensor.is_floating_point() else tensor
 
 
 def untrained(recipe: dict, data: GridDataset) -> Framework:

@@ -197,13 +197,13 @@ CARRY_RIGHT = (
 
 
 def trainings(generator: torch.Generator) -> list[list]:
-    """Decoded and real images with posteriors, at the start, on the way, at the end and after it; γ and C differ."""
+    """Decoded and real images with posteriors, after the ramp, at its start, at its end and on the way."""
     cases = []
     for images, latents, side, index, gamma in (
-        (6, 3, 4, 40, 20.0),
+        (6, 3, 4, 250, 20.0),
         (4, 2, 5, 0, 5.0),
         (3, 4, 3, 100, 50.0),
-        (5, 2, 4, 250, 8.0),
+        (5, 2, 4, 40, 8.0),
     ):
         decoded, pixels = (torch.randn(images, 1, side, side, generator=generator) for _ in range(2))
         mean = 2 * torch.randn(images, latents, generator=generator)

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.distributions import MultivariateNormal, Normal
 
 from course_grading.answers import numbers, words
-from course_grading.exercise import Function, either
+from course_grading.exercise import Function
 
 # 05.1 -----------------------------------------------------------------------------------------------------------------
 
@@ -197,10 +197,8 @@ WEIGHTS_MISTAKES = {
         lambda b, n: _placed(b, n, step=0, left=1 / (b - 1) - 1 / n) if n == 2 * (b - 1)
         else _placed(b, n, own=1 / (b - 1) - 1 / n, left=1 / n),
     "these are the weights: their logarithms are wanted.": lambda b, n: stratified_weights(b, n).exp(),
-    "transposed: row i belongs to code i.": lambda b, n: stratified_weights(b, n).T.contiguous(),
     "got torch.float32, and float64 is wanted.": lambda b, n: stratified_weights(b, n).float(),
 }  # fmt: skip
-del WEIGHTS_MISTAKES["transposed: row i belongs to code i."]  # it is the mistake of the column before
 
 WEIGHTS_RIGHT = (
     _placed,
@@ -328,12 +326,8 @@ EFFECTS_MISTAKES = {
 # ----------------------------------------------------------------------------------------------------------------------
 
 EXERCISES = {
-    "05.1": Function(
-        reference=stratified, cases=batches, mistakes=STRATIFIED_MISTAKES, also_right=STRATIFIED_RIGHT
-    ),
-    "05.2": Function(
-        reference=permuted, cases=codes_and_orders, mistakes=PERMUTED_MISTAKES, also_right=PERMUTED_RIGHT
-    ),
+    "05.1": Function(reference=stratified, cases=batches, mistakes=STRATIFIED_MISTAKES, also_right=STRATIFIED_RIGHT),
+    "05.2": Function(reference=permuted, cases=codes_and_orders, mistakes=PERMUTED_MISTAKES, also_right=PERMUTED_RIGHT),
     "05.3": Function(reference=stratified_weights, cases=sizes, mistakes=WEIGHTS_MISTAKES, also_right=WEIGHTS_RIGHT),
     "05.4": numbers(BIASES, BIASES_MISTAKES, tolerance=0.02, praise="right: constants, all but the last."),
     "05.5": Function(reference=between_groups, cases=grouped, mistakes=GROUPS_MISTAKES, also_right=GROUPS_RIGHT),

@@ -16,7 +16,7 @@ from course_grading.exercise import Function
 def batches(generator: torch.Generator) -> list[list]:
     """Codes with the posteriors that they come from: wide, narrow, many latents, two images, as many as latents."""
     cases = []
-    for size, dim, width, images in ((7, 3, -1.0, 50), (4, 4, -3.0, 4096), (2, 2, 0.0, 2), (9, 32, -8.0, 1000)):
+    for size, dim, width, images in ((7, 3, -1.0, 50), (4, 4, -3.0, 4096), (2, 2, 0.0, 2), (9, 48, -8.0, 1000)):
         mean = torch.randn(size, dim, generator=generator)
         log_variance = width + 0.3 * torch.randn(size, dim, generator=generator)
         noise = torch.randn(size, dim, generator=generator)
@@ -145,7 +145,7 @@ PERMUTED_RIGHT = (
 
 def sizes(generator: torch.Generator) -> list[list[int]]:
     more = int(torch.randint(0, 9, (), generator=generator))
-    return [[3, 4], [5, 20 + more], [4, 4], [8, 737_280], [16, 100 + more]]
+    return [[3, 7], [5, 20 + more], [4, 4], [8, 737_280], [16, 100 + more]]
 
 
 def stratified_weights(batch_size: int, size: int) -> Tensor:
@@ -235,7 +235,7 @@ BIASES_MISTAKES = {
 def grouped(generator: torch.Generator) -> list[list]:
     """Covariances with groups: of two, of unequal sizes, in any order, of one each, all in one; scales far from 1."""
     cases = []
-    for groups in ([[0, 1], [2, 3]], [[2, 0], [1]], [[0], [1], [2]], [[1, 3, 4], [0, 2]], [[0, 1, 2]]):
+    for groups in ([[0, 1], [2], [3]], [[2, 0], [1]], [[0], [1], [2]], [[1, 3, 4], [0, 2]], [[0, 1, 2]]):
         dim = sum(map(len, groups))
         root = torch.randn(dim, dim + 2, generator=generator, dtype=torch.float64)
         scale = torch.logspace(-1, 1, dim, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""A Sphinx extension that gives chapters what a notebook leaves to the page: numbered figures, the marks of sections, and
+"""A Sphinx extension that gives chapters what a notebook leaves to the page: numbered figures, marks of sections, and
 links from the first use of a word or a symbol to the glossary or the notation page."""
 
 import re
@@ -27,7 +27,8 @@ def _is_picture(figure) -> bool:
     """Whether a figure around a cell's output holds a picture or a view with a slider; tables are no figures."""
     if any(node.get("mime_type") in PICTURE for node in figure.findall(nodes.container)):
         return True
-    return any(figure.findall(nodes.image)) or any('class="frames"' in raw.astext() for raw in figure.findall(nodes.raw))
+    views = (raw.astext() for raw in figure.findall(nodes.raw))
+    return any(figure.findall(nodes.image)) or any('class="frames"' in view for view in views)
 
 
 def number_figures(document, chapter: str) -> None:
@@ -50,7 +51,8 @@ def mark_sections(document, minutes: dict[str, tuple[str, float]]) -> None:
         mark = words.astext().strip(".") if words is not None else ""
         if mark not in ("Core", "Further"):
             continue
-        time = next((time for heading, (_, time) in minutes.items() if _plain(heading) == _plain(section[0].astext())), 0)
+        title = _plain(section[0].astext())
+        time = next((time for heading, (_, time) in minutes.items() if _plain(heading) == title), 0)
         words["classes"] += ["section-mark", mark.lower()]
         words.children = []
         words += nodes.emphasis("", mark)
@@ -164,6 +166,12 @@ def improve(app, document) -> None:
     offer_exercises(app.env, document)
 
 
+def leave_numbers_out(app) -> None:
+    """Sphinx would count figures through the whole book, and Jupyter Book turns that on."""
+    app.config.numfig = app.env.config.numfig = False
+
+
 def setup(app) -> dict:
+    app.connect("builder-inited", leave_numbers_out, priority=999)
     app.connect("doctree-read", improve)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -82,7 +82,7 @@ def paragraph(name: str, notebook) -> str:
     said += f", {all_of_it} with the *further* ones" if all_of_it > core else ""
     said += f", {in_fives(exercises(name[:2]))} more for the exercises" if exercises(name[:2]) else ""
     record = json.loads(RECORD.read_text(encoding="utf-8"))["notebooks"]
-    computes = f"[computes for {record[name]['seconds']:.0f} s](../book/timings.md)" if name in record else ""
+    computes = f"[computes for {record[name]['seconds']:.0f}\u00a0s](../book/timings.md)" if name in record else ""
     return said + (f". On one core it {computes}." if computes else ".")
 
 

@@ -1,6 +1,8 @@
 // Predictions and quizzes: a choice is committed by a click, then the answer is shown. What was chosen stays in this
 // browser. Without this file the options are a list, and the answers open by themselves.
-(() => {
+const whenRead = work => document.readyState === 'loading' ? addEventListener('DOMContentLoaded', work) : work();
+
+whenRead(() => {
   const stored = key => { try { return localStorage.getItem(key); } catch { return null; } };
   const store = (key, value) => { try { localStorage.setItem(key, value); } catch { /* a private window */ } };
   const page = location.pathname.split('/').pop().replace(/\.html$/, '');
@@ -20,7 +22,7 @@
 
   // ---- predictions: “> **Predict before you read on.**”, a list of options, and an answer that begins with its letter
   const predict = (block, place) => {
-    const list = block.querySelector(':scope > ul'), answer = block.querySelector(':scope > details');
+    const list = block.querySelector('ul'), answer = block.querySelector('details');
     const right = answer && /\(([a-e])\)/.exec(answer.querySelector('strong')?.textContent ?? '')?.[1];
     if (!list || !right) return;
     const key = named('prediction', place);
@@ -36,7 +38,7 @@
     list.classList.add('options');
     answer.hidden = true;
     const reveal = () => {
-      const chosen = stored(key) ?? block.dataset.chosen;
+      const { chosen } = block.dataset;
       for (const { button, letter } of options) {
         if (letter === right) button.classList.add('right');
         else if (letter === chosen) button.classList.add('wrong');
@@ -97,32 +99,37 @@
     else groups.push([details]);
   }
   groups.forEach((group, place) => quiz(group, place + 1));
-  addEventListener('beforeprint', () => article.querySelectorAll('blockquote > details').forEach(each => {
+  addEventListener('beforeprint', () => article.querySelectorAll('blockquote details').forEach(each => {
     each.hidden = false;
   }));
-})();
+});
 
 // What is wider than the window scrolls in a box of its own: the box can be reached with the keyboard, and says that it
 // scrolls. A page without this file scrolls, too, and does not say so.
-(() => {
+whenRead(() => {
   const boxes = document.querySelectorAll(
-    'article .text_html, article .pst-scrollable-table-container, article pre, article .claim-numbers');
+    'article .text_html, article .pst-scrollable-table-container, article pre, article .claim-numbers,' +
+    'article figure.align-default');
+  const cues = new Map();
   const look = () => {
     for (const box of boxes) {
       const wide = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== 'visible';
-      let cue = box.nextElementSibling?.matches('.scroll-cue') ? box.nextElementSibling : null;
+      let cue = cues.get(box);
       if (wide && !cue) {
         cue = document.createElement('span');
         cue.className = 'scroll-cue';
         cue.textContent = 'scrolls sideways →';
         cue.setAttribute('aria-hidden', 'true');
-        box.after(cue);
+        if (box.matches('pre')) box.after(cue);
+        else box.before(cue);  // the end of a long table is far away
+        cues.set(box, cue);
         if (box.tabIndex < 0) box.tabIndex = 0;
       }
       if (cue) cue.hidden = !wide;
     }
   };
   look();
+  addEventListener('load', look);
   addEventListener('resize', look);
   addEventListener('toggle', look, true);
-})();
+});

@@ -91,6 +91,8 @@ def _symbols(chapter: str) -> dict[str, str]:
 def _link(docname: str, place: str, content) -> nodes.reference:
     """A link from a chapter to a place in a page of book/."""
     node = nodes.reference("", "", internal=True, refuri=f"../{docname}.html#{place}", classes=["first-use"])
+    if docname == NOTATION:  # a formula has no words of its own
+        node["reftitle"] = "What this symbol means"
     node += content
     return node
 

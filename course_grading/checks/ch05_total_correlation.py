@@ -14,9 +14,12 @@ from course_grading.exercise import Function
 
 
 def batches(generator: torch.Generator) -> list[list]:
-    """Codes with the posteriors that they come from: wide, narrow, many latents, two images, as many as latents."""
-    cases = []
-    for size, dim, width, images in ((7, 3, -1.0, 50), (4, 4, -3.0, 4096), (2, 2, 0.0, 2), (9, 48, -8.0, 1000)):
+    """Codes with the posteriors that they come from: wide, narrow, many latents, two images, as many as latents.
+
+    In the last batch the others hardly reach a code, so that the estimate is negative, as no divergence is.
+    """
+    cases, kinds = [], ((7, 3, -1.0, 50), (4, 4, -3.0, 4096), (2, 2, 0.0, 2), (9, 48, -8.0, 1000), (20, 6, -2.0, 10**6))
+    for size, dim, width, images in kinds:
         mean = torch.randn(size, dim, generator=generator)
         log_variance = width + 0.3 * torch.randn(size, dim, generator=generator)
         noise = torch.randn(size, dim, generator=generator)
@@ -37,11 +40,11 @@ def stratified(latents: Tensor, mean: Tensor, log_variance: Tensor, size: int) -
     return torch.stack(found).mean().to(latents.dtype)
 
 
-def _estimate(z, m, v, weights, latent_wise=False, axis=1, reduce=torch.mean):
+def _estimate(z, m, v, weights, latent_wise=False, axis=1, reduce=torch.mean, height=1, over=torch.sum):
     """The estimate with other log-weights (B, B), added once for each latent, or mixed along another axis."""
-    each = -0.5 * ((z[:, None] - m).square() / v.exp() + v + math.log(2 * math.pi))
+    each = -0.5 * ((z[:, None] - m).square() / v.exp() + height * v + math.log(2 * math.pi))
     joint = ((weights[:, :, None] + each).sum(2) if latent_wise else weights + each.sum(2)).logsumexp(axis)
-    return reduce(joint - (weights[:, :, None] + each).logsumexp(axis).sum(1))
+    return reduce(joint - over((weights[:, :, None] + each).logsumexp(axis), 1))
 
 
 def _mss(z, size):
@@ -80,6 +83,24 @@ STRATIFIED_MISTAKES = {
         lambda z, m, v, n: stratified(z, m, v, n).detach(),
     "the others share 1 − 1/N among B − 1 of them, and here they share it among B.":
         lambda z, m, v, n: _estimate(z, m, v, _level(z, math.log((1 - 1 / n) / len(z))).fill_diagonal_(-math.log(n))),
+    "the others have 1/(B − 1) each: with the own 1/N a row sums to more than 1. They share 1 − 1/N.":
+        lambda z, m, v, n: _estimate(z, m, v, _level(z, -math.log(len(z) - 1)).fill_diagonal_(-math.log(n))),
+    "a code's own posterior has the weight 1/B: it is 1/N.":
+        lambda z, m, v, n: _estimate(z, m, v, _mss(z, n).fill_diagonal_(-math.log(len(z)))),
+    "the weights of the own and of the other posteriors are exchanged.":
+        lambda z, m, v, n: _estimate(
+            z, m, v, _level(z, -math.log(n)).fill_diagonal_(math.log((1 - 1 / n) / (len(z) - 1)))
+        ),
+    "weights were added to log-densities: add their logarithms.":
+        lambda z, m, v, n: _estimate(z, m, v, _mss(z, n).exp()),
+    "the densities have no ½ log σ²: posteriors of different widths cannot be mixed without it.":
+        lambda z, m, v, n: _estimate(z, m, v, _mss(z, n), height=0),
+    "the marginals' logarithms were averaged over the latents: they are summed.":
+        lambda z, m, v, n: _estimate(z, m, v, _mss(z, n), over=torch.mean),
+    "one of the others has less than the rest, as in the published estimator: here all of them share alike.":
+        lambda z, m, v, n: _estimate(z, m, v, stratified_weights(len(z), n).to(z.dtype) if len(z) > 2 else _mss(z, n)),
+    "negative estimates were cut off at 0: a divergence is never negative, and this estimate of one can be.":
+        lambda z, m, v, n: _estimate(z, m, v, _mss(z, n)).clamp(min=0),
 }  # fmt: skip
 
 
@@ -193,6 +214,11 @@ WEIGHTS_MISTAKES = {
         lambda b, n: _placed(b, n, others=1 / b, left=1 / b - 1 / n) if n > b else _placed(b, n, others=1 / b),
     "the left-over weight is missing: the next posterior has 1/M as the others have, and rows sum to more than 1.":
         lambda b, n: _placed(b, n, left=1 / (b - 1)),
+    "all others share alike, as in exercise 05.1: here the next one stands for what is left over, 1/M − 1/N.":
+        lambda b, n: torch.full((b, b), (1 - 1 / n) / (b - 1), dtype=torch.float64).fill_diagonal_(1 / n).log(),
+    "the left-over weight is 1/M + 1/N: it is less than 1/M, and not more.":
+        lambda b, n: _placed(b, n, left=1 / (b - 1) + 1 / n),
+    "logarithms to another base: the natural one is wanted.": lambda b, n: stratified_weights(b, n) / math.log(10),
     "own and left-over weight are exchanged.":
         lambda b, n: _placed(b, n, step=0, left=1 / (b - 1) - 1 / n) if n == 2 * (b - 1)
         else _placed(b, n, own=1 / (b - 1) - 1 / n, left=1 / n),
@@ -218,12 +244,22 @@ BIASES_MISTAKES = {
     "mws: D logarithms rise and the joint one falls: 9 ln N in all, not 10.": 3 + 10 * LN_N,
     "mws: weights are 1/(NB) in place of 1/B, so the quotient is N, not NB.": 3 + 9 * (LN_N + LN_B),
     "mws: this is the bias alone: the batch estimate of 3 has to be added.": 9 * LN_N,
+    "mws: the joint logarithm alone was corrected: the ten of the marginals are lower too.": 3 - LN_N,
+    "mws: the logarithm is that of base 10: nats have the natural one.": 3 + 9 * math.log10(737_280),
+    "forgotten: this is the bias alone: the batch estimate of 3 has to be added.": -9 * LN_B,
+    "forgotten: the joint logarithm alone was corrected: the ten of the marginals rise too.": 3 + LN_B,
+    "forgotten: the logarithm is that of base 10: nats have the natural one.": 3 - 9 * math.log10(64),
     "forgotten: the sign is turned: without 1/B every density is too large, and ten of them are subtracted.":
         3 + 9 * LN_B,
     "forgotten: 9 ln B in all: the joint density gains one.": 3 - 10 * LN_B,
     "forgotten: B is missing, not N.": 3 - 9 * LN_N,
     "latent-wise: the sign is turned: the joint density has ten times ln 1/B, which is negative.": 3 + 9 * LN_B,
     "latent-wise: one of the ten belongs there: 9 too many.": 3 - 10 * LN_B,
+    "latent-wise: this is the bias alone: the batch estimate of 3 has to be added.": -9 * LN_B,
+    "latent-wise: the joint density has nine ln 1/B too many, so it is not what it was.": 3.0,
+    "ceiling: the joint log-density alone is asked for, and only once.": 9 * (LN_N - LN_B),
+    "ceiling: the quotient of the two weights is N/B, not B.": LN_B,
+    "ceiling: the logarithm is that of base 10: nats have the natural one.": math.log10(737_280 / 64),
     "ceiling: with the sign: too high by ln N − ln B.": LN_B - LN_N,
     "ceiling: that is ln N: its own posterior counts 1/B, and not 1.": LN_N,
     "ceiling: this is the factor, N/B: its logarithm is wanted.": 737_280 / 64,
@@ -272,12 +308,29 @@ GROUPS_MISTAKES = {
         lambda s, g: (sum(s[group][:, group].det() for group in g) - s.det()) / 2,
     "the groups were taken for neighbours in the list of latents: take the latents that a group names.":
         lambda s, g: _by_position(s, g),
+    "the ½ belongs to both: here the joint entropy has none.":
+        lambda s, g: between_groups(s, g) - s.logdet() / 2,
+    "the ½ belongs to both: here the groups' entropies have none.":
+        lambda s, g: between_groups(s, g) + sum(s[group][:, group].logdet() for group in g) / 2,
+    "this is a sum over pairs of latents: pairs do not add up to the dependence of groups.":
+        lambda s, g: _by_pairs(s, g),
+    "this is the mean over groups: their sum is wanted.": lambda s, g: between_groups(s, g) / len(g),
     "in bits: nats are wanted.": lambda s, g: between_groups(s, g) / math.log(2),
     "the entropies of the groups were added, and the joint one is not subtracted.":
         lambda s, g: between_groups(s, g) + _entropy(s),
     "dependence is measured by squared covariances here: it is a divergence that is asked for.":
         lambda s, g: (s.square().sum() - sum(s[group][:, group].square().sum() for group in g)) / 2,
 }  # fmt: skip
+
+
+def _by_pairs(covariance, groups):
+    """The information of each two latents of different groups, added up."""
+    label = torch.tensor(
+        [next(name for name, group in enumerate(groups) if j in group) for j in range(len(covariance))]
+    )
+    scale = covariance.diagonal().sqrt()
+    squares = (covariance / scale / scale[:, None]).square()
+    return -torch.log1p(-squares[label[:, None] > label]).sum() / 2
 
 
 def _by_position(covariance, groups):

@@ -37,7 +37,7 @@ def log_weights(estimator: str, batch_size: int, dataset_size: int | Tensor, dev
 
     "mws" : 1 / (N·B) each. Biased: it takes the batch for N·B images of which all others are far away.
     "mss" : 1/N for the sample's own posterior, the other 1 − 1/N shared by the other B − 1, so that a row sums to 1.
-        The paper gives one of the others a little more than the rest; this is the average over which one it is.
+        The paper gives one of the others a little less than the rest; this is the average over which one it is.
     "batch" : 1/B each: the batch taken for the whole dataset.
 
     Raises ValueError for a batch of one, which the first and the last would take for a total correlation of 0. Source:

@@ -17,6 +17,11 @@ def test_the_stratified_estimate_is_the_librarys():
         torch.testing.assert_close(ch05.stratified(latents, mean, log_variance, size), expected, rtol=1e-4, atol=1e-3)
 
 
+def test_one_stratified_estimate_is_negative():
+    for seed in range(50):
+        assert ch05.stratified(*ch05.batches(torch.Generator().manual_seed(seed))[-1]) < -0.1
+
+
 def test_the_example_of_the_stratified_estimate():
     mean = torch.tensor([[0.0, 0.0], [2.0, 2.0]])
     assert ch05.stratified(mean, mean, torch.zeros(2, 2), 2).item() == pytest.approx(0.4574, abs=5e-5)

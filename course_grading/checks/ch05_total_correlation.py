@@ -73,6 +73,7 @@ STRATIFIED_MISTAKES = {
         lambda z, m, v, n: _estimate(z, m, 2 * v, _mss(z, n)),
     "the marginals are in the place of the joint, and the other way round: the sign is turned.":
         lambda z, m, v, n: -_estimate(z, m, v, _mss(z, n)),
+    "in bits: nats are wanted.": lambda z, m, v, n: _estimate(z, m, v, _mss(z, n)) / math.log(2),
     "the batch was summed: the mean is wanted.": lambda z, m, v, n: _estimate(z, m, v, _mss(z, n), reduce=torch.sum),
     "one number for each code: their mean is wanted.":
         lambda z, m, v, n: _estimate(z, m, v, _mss(z, n), reduce=lambda each: each),

@@ -44,7 +44,7 @@ check: $(STAMP)  ## ruff and the fast tests, in three minutes
 # One thread for each worker: two trainings that share cores with two threads each run ten times slower.
 test: $(STAMP)  ## run every check: ruff, then all tests
 	@$(BIN)/python -m ruff check .
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --durations=30 --durations-min=5
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=30 --durations-min=5
 
 stress: $(STAMP)  ## run the slow checks too: training that is killed, starved and fed rubbish, many times over
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m stress

@@ -7,14 +7,17 @@ Each reader returns the plain value or raises `Unfit`, whose text is what the st
 import math
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import reduce
 from numbers import Real
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from course_grading.calling import one_line
 from course_grading.compare import kind
 from course_grading.exercise import Plain, Unfit, each_of, either
+from course_grading.wire import Labelled
 
 
 def real(answer, name: str = "") -> float:
@@ -29,7 +32,7 @@ def real(answer, name: str = "") -> float:
 
 def row(answer, count: int, name: str = "") -> list[float]:
     """So many finite numbers: a list, a tuple, or a tensor or array of one axis."""
-    given = _listed(answer)
+    given = listed(answer)
     if given is None:
         raise Unfit(f"{_about(name)}got {kind(answer)}; expected a list of {count} numbers.")
     if len(given) != count:
@@ -55,22 +58,39 @@ def keyed(answer, keys: Sequence[str], each: str = "") -> dict:
     form = f"expected a dict with the keys {', '.join(keys)}" + (f", each with {each}." if each else ".")
     if not isinstance(answer, dict):
         raise Unfit(f"got {kind(answer)}; {form}")
-    given = {_plain(str(key)): value for key, value in answer.items()}
+    given = {_plain(str(key)): value for key, value in _by(keys, answer).items()}
     if len(given) < len(answer) or given.keys() != set(map(_plain, keys)):
         raise Unfit(f"got the keys {one_line(', '.join(map(str, answer)), 100)}; {form}")
     return {key: given[_plain(key)] for key in keys}
 
 
+def _by(keys: Sequence[str], answer: dict) -> dict:
+    """The answer itself; a data frame whose rows have these keys, by its rows."""
+    columns = [*answer.values()]
+    if not isinstance(answer, Labelled) or not all(isinstance(column, Labelled) for column in columns):
+        return answer
+    rows = [*columns[0]]
+    if {*map(_plain, rows)} != {*map(_plain, keys)}:
+        return answer
+    return {row: Labelled({name: column[row] for name, column in answer.items()}) for row in rows}
+
+
 def tensor(answer, shape: tuple[int | None, ...], about: str = "", dtype: torch.dtype | None = None) -> Tensor:
     """A tensor of that shape, None for any length, without its gradient: of `dtype`, or of finite real numbers.
+
+    An array is as good, and so are nested lists: their numbers have no type of their own, and become `dtype` if they
+    are whole and fit into it.
 
     about : what the axes are, for the message: "three values, two latents".
     """
     form = f"expected a tensor of shape ({', '.join('n' if side is None else str(side) for side in shape)})"
     form = form.replace(",)", ")") if len(shape) > 1 else form.replace(")", ",)")
     form += f": {about}." if about else "."
-    if not isinstance(answer, Tensor):
-        raise Unfit(f"got {kind(answer)}; {form}")
+    typed, answer, came = isinstance(answer, Tensor | np.ndarray), as_tensor(answer), answer
+    if answer is None:
+        raise Unfit(f"got {kind(came)}; {form}")
+    if dtype is not None and not typed and not answer.is_floating_point() and torch.equal(answer.to(dtype), answer):
+        answer = answer.to(dtype)
     fits = answer.ndim == len(shape) and all(want in (None, got) for got, want in zip(answer.shape, shape, strict=True))
     if not fits:
         raise Unfit(f"got the shape {tuple(answer.shape)}; {form}")
@@ -155,6 +175,8 @@ def _whole(right: Mapping[str, object], mistakes: Mapping[str, object]) -> dict[
 
 def as_number(answer) -> float | None:
     """The answer as a float if it is a number, or a tensor or array with one entry; else None."""
+    if isinstance(answer, Labelled) and len(answer) == 1:
+        (answer,) = answer.values()
     if math.prod(getattr(answer, "shape", (0,))) == 1 and hasattr(answer, "item"):
         answer = answer.item()
     if isinstance(answer, bool) or not isinstance(answer, Real):
@@ -165,8 +187,29 @@ def as_number(answer) -> float | None:
         return math.inf
 
 
-def _listed(answer) -> list | None:
+def as_tensor(answer) -> Tensor | None:
+    """A tensor, or an array or nested lists of numbers as one: whole ones int64, others float64; None for all else."""
+    if isinstance(answer, Tensor):
+        return answer
+    if isinstance(answer, np.ndarray):
+        return torch.from_numpy(answer)
+    if not isinstance(answer, list | tuple | Labelled):
+        number = as_number(answer)
+        if isinstance(answer, int) and number is not None and abs(answer) < 2**63:
+            return torch.tensor(answer)
+        return None if number is None else torch.tensor(number, dtype=torch.float64)
+    parts = [as_tensor(part) for part in listed(answer)]
+    if not parts or any(part is None or part.shape != parts[0].shape for part in parts):
+        return None
+    dtype = reduce(torch.promote_types, (part.dtype for part in parts))
+    columns = isinstance(answer, Labelled) and parts[0].ndim  # of a data frame
+    return torch.stack([part.to(dtype) for part in parts], dim=1 if columns else 0)
+
+
+def listed(answer) -> list | None:
     """The entries of a list, a tuple, or a tensor or array of one axis (few enough to be looked at); else None."""
+    if isinstance(answer, Labelled):
+        return [*answer.values()]
     if isinstance(answer, list | tuple):
         return [*answer]
     few = len(getattr(answer, "shape", ())) == 1 and answer.shape[0] <= 10_000

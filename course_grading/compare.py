@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from course_grading.calling import one_line
-from course_grading.wire import Other
+from course_grading.wire import Labelled, Other
 
 ROUNDING = 1e-10  # below which a gradient is what rounding has left of 0
 TOLERANCES = {torch.float64: (1e-6, 1e-8), torch.float32: (1e-4, 1e-5)}  # relative, absolute
@@ -25,6 +25,8 @@ def kind(answer) -> str:
     """What an answer is, for a message: "a tensor of shape (3,)", "an int", "nothing"."""
     if answer is None:
         return "nothing"
+    if isinstance(answer, Labelled):
+        return "a pandas Series or DataFrame with the labels " + one_line(", ".join(map(str, answer)), 100)
     name = answer.type_name if isinstance(answer, Other) else type(answer).__name__
     shape = getattr(answer, "shape", None)
     named = "a NumPy array" if name == "ndarray" else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

@@ -44,6 +44,13 @@ class Other:
     type_name: str
 
 
+class Labelled(dict):
+    """A pandas Series or DataFrame whose labels, or columns, are different words: what stands under each.
+
+    Where a dict is asked for it is one, and where numbers in a row are, it is these.
+    """
+
+
 def pack(nonce: bytes, header: dict, buffers: list[bytes]) -> bytes:
     """One frame; `buffers` are what `encode` collected."""
     text = _dumps(header).encode()
@@ -147,7 +154,8 @@ class _Encoder:
         if isinstance(value, (Real, Decimal)):  # fractions.Fraction(1, 2), say
             return _float(value)
         if isinstance(value, dict) and depth < MOST_DEPTH:
-            return {"dict": [[self.node(part, depth + 1) for part in pair] for pair in value.items()]}
+            kind = "labelled" if isinstance(value, Labelled) else "dict"
+            return {kind: [[self.node(part, depth + 1) for part in pair] for pair in value.items()]}
         if isinstance(value, (list, tuple)) and depth < MOST_DEPTH:
             kind = "tuple" if isinstance(value, tuple) else "list"
             return {kind: [self.node(item, depth + 1) for item in value]}
@@ -188,16 +196,24 @@ class _Encoder:
 
 
 def _as_data(value):
-    """An enumeration's value, and what NumPy and pandas hold as an array, or as a list where it is text."""
+    """An enumeration's value, and what NumPy and pandas hold: by its labels, an array, or a list where it is text."""
     if isinstance(value, Enum):
         return value.value
     numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
     if pandas is not None and isinstance(value, pandas.Series | pandas.Index | pandas.DataFrame):
+        if not isinstance(value, pandas.Index) and _in_words(value.keys()):
+            return Labelled(value.items())
         array = value.to_numpy()
         return array if array.dtype.name in SIZES or array.size > MOST_ITEMS else array.tolist()
     if numpy is not None and isinstance(value, numpy.ndarray) and value.dtype.kind == "U" and value.size <= MOST_ITEMS:
         return value.tolist()
     return value
+
+
+def _in_words(labels) -> bool:
+    """Whether the labels, few enough to be looked at, are words, and each another one."""
+    words = len(labels) <= MOST_ITEMS and all(isinstance(label, str) for label in labels)
+    return words and 0 < len(labels) == len(set(labels))
 
 
 def _plain_number(value):
@@ -238,8 +254,9 @@ class Decoder:
         if kind in ("list", "tuple"):
             items = [self.value(item, depth + 1) for item in content]
             return tuple(items) if kind == "tuple" else items
-        if kind == "dict":
-            return self._dict(content, depth)
+        if kind in ("dict", "labelled"):
+            found = self._dict(content, depth)
+            return Labelled(found) if kind == "labelled" else found
         if kind in ("tensor", "array"):
             return self._array(kind, *self._described(content))
         raise WireError("a part of the value is of no known kind")

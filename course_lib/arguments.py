@@ -8,12 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+MOST = 10**8  # points that are drawn, columns and the like: more would not fit into the memory of a computer
 
-def check_integers(low: int, /, **values) -> tuple[int, ...]:
-    """`values` as Python integers; a ValueError names the first that is not an integer of at least `low`."""
+
+def check_integers(low: int, high: int | None = None, /, **values) -> tuple[int, ...]:
+    """`values` as Python integers; a ValueError names the first that is not an integer from `low` (to `high`)."""
     for argument, value in values.items():
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
-            raise ValueError(f"{argument}: got {value!r}; allowed are integers from {low}.")
+        fits = isinstance(value, Integral) and not isinstance(value, bool) and low <= value
+        if not fits or (high is not None and value > high):
+            to = "" if high is None else f" to {high:,}"
+            raise ValueError(f"{argument}: got {value!r}; allowed are integers from {low}{to}.")
     return tuple(int(value) for value in values.values())
 
 
@@ -22,6 +26,14 @@ def check_widths(hidden: Iterable[int]) -> list[int]:
     if not isinstance(hidden, Iterable):
         raise ValueError(f"hidden: got {hidden!r}; allowed is a list of widths, one per layer.")
     return [*check_integers(1, **{f"hidden[{place}]": width for place, width in enumerate(hidden)})]
+
+
+def check_shape(shape: Iterable[int]) -> tuple[int, int, int]:
+    """`shape`, (C, H, W) of one image, as Python integers; a ValueError unless they are three integers from 1."""
+    sides = [*shape] if isinstance(shape, Iterable) else []
+    if len(sides) != 3:
+        raise ValueError(f"shape: got {shape!r}; allowed are three integers, (C, H, W).")
+    return check_integers(1, **{f"shape[{place}]": side for place, side in enumerate(sides)})
 
 
 def check_numbers(low: float, high: float = math.inf, /, *, above: bool = False, **values) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from math import lcm
 import torch
 from torch import Tensor
 
-from course_lib.arguments import as_tensor, check_choice, check_generator, check_instance, check_integers
+from course_lib.arguments import MOST, as_tensor, check_choice, check_generator, check_instance, check_integers
 from course_lib.factors import FactorSpace
 
 ORDERS = ("scaled_l1", "l1", "differing")
@@ -83,7 +83,7 @@ def batch_triplets(
     this is the thesis' unsupervised sampler (Section 5.5). A tie keeps the order of the draw. check : refuse NaN, for
     which distances have to be looked at: False in a training step, which looks at no values. Chapter 18.
     """
-    check_integers(1, n=n)
+    check_integers(1, MOST, n=n)
     check_integers(2, batch_size=batch_size)
     check_generator(generator)
     anchor, first, second = torch.randint(batch_size, (3, n), generator=generator, device=generator.device)
@@ -140,7 +140,7 @@ def random_pairs(space: FactorSpace, n: int, generator: torch.Generator, *, batc
     _check(space, n, generator)
     if batch_size is None:
         return torch.stack([singles(space, n, generator) for _ in range(2)])
-    check_integers(1, batch_size=batch_size)
+    check_integers(1, MOST, batch_size=batch_size)
     batches = singles(space, batch_size * -(-n // batch_size), generator).view(-1, batch_size)
     places = torch.randint(batch_size, (2, *batches.shape), generator=generator, device=generator.device)
     return batches.expand(2, -1, -1).gather(2, places).flatten(1)[:, :n]
@@ -179,7 +179,7 @@ def check_range(k) -> tuple[int, int]:
 
 def _check(space: FactorSpace, n: int, generator: torch.Generator) -> None:
     check_instance(FactorSpace, "a FactorSpace, such as data.space", space=space)
-    check_integers(1, n=n)
+    check_integers(1, MOST, n=n)
     check_generator(generator)
 
 

@@ -12,6 +12,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+# Names of tensors whose numbers are never negative: second moments, variances, counts. The square root of one that is
+# would be NaN, many steps later.
+POSITIVE = ("exp_avg_sq", "running_var", "pixel_std", "/step", "num_batches_tracked", "dataset_size")
 TRAINING = "training/"  # prefix of the tensors that only a resumed training needs
 
 
@@ -54,6 +57,16 @@ def write_tensors(path: str | Path, tensors: dict[str, Tensor], config: dict) ->
     content = save(tensors, metadata={"config": json.dumps(config)})
     with replace_file(path) as file:
         file.write(content)
+
+
+def flaw(tensors: dict[str, Tensor]) -> str | None:
+    """What no training leaves in its file, and a damaged one holds: which tensor has such numbers; None if none has."""
+    for name, values in tensors.items():
+        if values.is_floating_point() and not values.isfinite().all():
+            return f"{name} has NaN or infinite numbers"
+        if name.endswith(POSITIVE) and (values < 0).any():
+            return f"{name} has negative numbers"
+    return None
 
 
 def check_path(path: str | Path, argument: str = "path") -> str | Path:

@@ -99,6 +99,41 @@ def test_a_framework_of_another_edition_is_refused_by_its_path(name, tmp_path):
         load_framework(path)
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_weights_that_are_no_numbers_are_refused_by_their_name(number, tmp_path):
+    framework = BetaVAE(mlp_vae(DATA, 2))
+    with torch.no_grad():
+        framework.model.decoder[0].bias[1] = number
+    framework.save(tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"path: .*model\.safetensors .*: model\.decoder\.0\.bias has NaN or infinite"):
+        load_framework(tmp_path / "model.safetensors")
+
+
+@pytest.mark.parametrize(("ending", "number"), [("/exp_avg_sq", -1e-3), ("/step", -2.0), (".pixel_std", -0.1)])
+def test_what_is_never_negative_is_damage_if_it_is(ending, number, tmp_path):
+    """A negative second moment makes NaN of its weight at the next step, and of all weights soon."""
+    path = tmp_path / "run.safetensors"
+    fit(BetaVAE(mlp_vae(DATA, 2)), DATA, steps=2, checkpoint=path, **RUN)
+    tensors, config = read_tensors(path)
+    name = next(name for name in sorted(tensors) if name.endswith(ending))
+    tensors[name].view(-1)[-1] = number
+    write_tensors(path, tensors, config)
+    framework = BetaVAE(mlp_vae(DATA, 2, seed=5))
+    before = {key: weight.clone() for key, weight in framework.state_dict().items()}
+    with pytest.raises(ValueError, match=f"checkpoint: .* is damaged: {name} has negative numbers"):
+        fit(framework, DATA, steps=4, checkpoint=path, **RUN)
+    assert all(torch.equal(weight, before[key]) for key, weight in framework.state_dict().items())
+
+
+def test_first_moments_may_be_negative(tmp_path):
+    path = tmp_path / "run.safetensors"
+    fit(BetaVAE(mlp_vae(DATA, 2)), DATA, steps=2, checkpoint=path, **RUN)
+    tensors, _ = read_tensors(path)
+    assert any((values < 0).any() for name, values in tensors.items() if name.endswith("/exp_avg"))
+    assert fit(BetaVAE(mlp_vae(DATA, 2)), DATA, steps=4, checkpoint=path, **RUN).steps == 4
+    assert load_framework(path).config["framework"] == "BetaVAE"
+
+
 DAMAGE = {
     "bytes that are no text": torch.full((5,), 255, dtype=torch.uint8),
     "text that is no JSON": torch.tensor(list(b"{step:"), dtype=torch.uint8),

@@ -10,7 +10,7 @@ from scipy.stats import kendalltau, rankdata, spearmanr
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
-from course_grading.answers import kind, tensor, word, words
+from course_grading.answers import kind, listed, tensor, word, words
 from course_grading.calling import one_line
 from course_grading.exercise import Function, Plain, Unfit, either
 
@@ -118,6 +118,13 @@ def _gram_in_float64(first, second, factor=2):
     return _gram(first.double(), second.double(), factor).float()
 
 
+HALF = 2e-2  # the relative error of the mean of squares of a few numbers that are known to two or three digits
+HALVED = (
+    "right to two or three digits: something is computed in half precision, float16 or bfloat16, which knows no more. "
+    "Stay in float32."
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rounded(Function):
     """A function whose wrong answers include rounding errors, which no two ways of adding make alike.
@@ -129,8 +136,11 @@ class Rounded(Function):
         found = super()._fault(got, expected, arguments)
         if found is None or "the numbers differ" not in found:
             return found
+        close = got.value.double() - expected.value.double()
+        if (close.abs() <= HALF * expected.value.double()).all():
+            return HALVED
         largest = max(argument.double().square().mean(1).max().item() for argument in arguments)
-        off = (got.value.double() - expected.value.double()).abs().max().item()
+        off = close.abs().max().item()
         if not off <= 2e-6 * largest:  # more than float32 can lose of ‖a‖² / N
             return found
         return (
@@ -152,6 +162,11 @@ CROSS_MISTAKES = {
     "the images were centred first, which helps only while all are alike: with a black image among them, the bright "
     "ones stay far from the mean, and the digits are lost as before.":
         lambda a, b: _gram(a - a.mean(0), b - a.mean(0)),
+    HALVED: either(
+        lambda a, b: (a.unsqueeze(1) - b).half().float().square().mean(2),
+        lambda a, b: (a.unsqueeze(1) - b).bfloat16().float().square().mean(2),
+        lambda a, b: (a.unsqueeze(1) - b).square().mean(2).half().float(),
+    ),
     "the sum over the pixels: divide by their number.": lambda a, b: cross_distances(a, b) * a.shape[1],
     "the root was taken: the mean squared difference is wanted.": lambda a, b: cross_distances(a, b).sqrt(),
     "the 2 in front of a·b is missing.": lambda a, b: _gram_in_float64(a, b, factor=1),
@@ -270,11 +285,12 @@ ORDER = ("leap", "grow", "creep", "dim")
 
 def order_fault(answer) -> str | None:
     """Whether the four names are in the order of their mean perceived distances, the largest first."""
-    if not isinstance(answer, list | tuple):
+    names = listed(answer)
+    if names is None:
         raise Unfit(f"got {kind(answer)}; expected a list of the four names, the largest distance first.")
-    if len(answer) != len(ORDER):
-        raise Unfit(f"got {len(answer)} entries; expected each of {', '.join(sorted(ORDER))} once.")
-    given = [word(name, ORDER, f"entry {place}") for place, name in enumerate(answer)]
+    if len(names) != len(ORDER):
+        raise Unfit(f"got {len(names)} entries; expected each of {', '.join(sorted(ORDER))} once.")
+    given = [word(name, ORDER, f"entry {place}") for place, name in enumerate(names)]
     if sorted(given) != sorted(ORDER):
         raise Unfit(f"got {one_line(', '.join(given))!r}; expected each of {', '.join(sorted(ORDER))} once.")
     if given == [*ORDER[::-1]]:
@@ -380,7 +396,7 @@ IMAGES_MISTAKES = {
     "expected a tensor of shape (8, 1, 16, 16)": IMAGES[:, 0],
     "expected torch.uint8": either(IMAGES.float() / 255, IMAGES.double() * float("nan")),
     "allowed are 0 (black) and 255 (white)": IMAGES // 255,
-    "got a list": IMAGES.tolist(),
+    "got a list": [*IMAGES.tolist(), []],
 }  # fmt: skip
 
 
@@ -425,7 +441,7 @@ EXERCISES = {
         reference=cross_distances,
         cases=bright_rows,
         mistakes=CROSS_MISTAKES,
-        tolerance=(2e-3, 1e-6),
+        tolerance=(2e-5, 1e-9),  # a tenth of what half precision leaves of a distance, ten times float32's rounding
         also_right=CROSS_RIGHT,
     ),
     "14.3": Function(
@@ -447,6 +463,8 @@ EXERCISES = {
             _painted(lambda place: [(0, 8, 1, 1), (0, place, 1, 1)]),
             255 - _painted(lambda place: [(3, place, 1, 1)]),
             _rows_of_a_hadamard_matrix(),
+            IMAGES.tolist(),
+            [*IMAGES.numpy()],
         ),
         praise="right: any two images overlap, and the loss cannot put them in order all the same.",
     ),

@@ -426,7 +426,7 @@ GRID_MISTAKES = {
         either(_painted(lambda x, y: [(0, 4 * x), (0, 4 * y)]), torch.zeros(SHAPE, dtype=torch.uint8)),
     "expected a tensor of shape (4, 4, 1, 16, 16): x, y, one channel": GRID.flatten(0, 1),
     "expected torch.uint8": GRID.float() / 255,
-    "got a list": GRID.tolist(),
+    "got a list": [*GRID.tolist(), 0],
 }  # fmt: skip
 
 LAMPS = _painted(lambda x, y: [(0, x, 1, 1), (15, y, 1, 1)])
@@ -469,7 +469,7 @@ EXERCISES = {
     "15.5": Plain(
         fault=grid_fault,
         mistakes=GRID_MISTAKES,
-        also_right=(LAMPS // 2 + 100, 255 - LAMPS, GRID // 2 + SCENE, GRID.transpose(0, 1)),
+        also_right=(LAMPS // 2 + 100, 255 - LAMPS, GRID // 2 + SCENE, GRID.transpose(0, 1), GRID.tolist()),
         praise="right: the loss can tell x from y, and neither has an order.",
     ),
     "15.6": words(

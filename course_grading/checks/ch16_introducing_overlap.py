@@ -240,7 +240,7 @@ ROWS_MISTAKES = {
 # 16.4 -----------------------------------------------------------------------------------------------------------------
 
 SIDE, RADIUS = 8, 1
-FAINTEST, BLIND = 0.1, 1e-5  # mean square that a pattern has at least; mean of a window that counts as 0
+FAINTEST, BLIND = 0.1, 1e-6  # mean square that a pattern has at least; mean of a window that counts as 0
 
 
 def pattern_fault(pattern) -> str | None:
@@ -287,7 +287,7 @@ PATTERN_MISTAKES = {
     "the sharp term hardly sees it": either(torch.zeros(SIDE, SIDE), 1e-3 * PATTERN),
     "outside of −1 to 1": 2 * PATTERN,
     "expected a tensor of shape (8, 8)": either(PATTERN[0], PATTERN[None]),
-    "got a list": PATTERN.tolist(),
+    "got a list": [*PATTERN.tolist(), []],
 }  # fmt: skip
 
 
@@ -301,12 +301,14 @@ def _null_pattern(seed: int) -> Tensor:
 # 16.5 -----------------------------------------------------------------------------------------------------------------
 
 LINE, REACH = 16, 15
-SLACK = 1e-3  # by how much a distance may miss proportionality, relatively
+SLACK, ROUNDED = 1e-12, 5e-7  # by how much a distance may miss proportionality, relatively; in float32
+NEARLY = 1e-2  # a miss that a weight makes which is small beside the others
 
 
 def ruler_fault(kernel) -> str | None:
     """Whether blurred lit pixels on a line of 16 are as far apart as their places; if not, which pair is not."""
-    kernel = tensor(kernel, (2 * REACH + 1,)).double()
+    kernel = tensor(kernel, (2 * REACH + 1,))
+    kernel, slack = kernel.double(), ROUNDED if kernel.dtype == torch.float32 else SLACK
     if (kernel < 0).any():
         return f"the weight {kernel.min():.4g} is negative: a blur has none."
     if not (kernel > 0).any():
@@ -318,8 +320,15 @@ def ruler_fault(kernel) -> str | None:
         return "every distance is 0: wherever the pixel is, every window sees it. A window that sees all tells nothing."
     per_pixel = found / shift
     near, far = int(per_pixel.argmin()), int(per_pixel.argmax())
-    if per_pixel[far] <= (1 + SLACK) * per_pixel[near]:
+    if per_pixel[far] <= (1 + slack) * per_pixel[near]:
         return None
+    missed = (per_pixel[far] / per_pixel[near] - 1).item()
+    if missed <= NEARLY:
+        return (
+            f"nearly a ruler: for each pixel of shift, pixels {first[far]} and {second[far]} are farther apart than "
+            f"pixels {first[near]} and {second[near]}, by {missed:.1g} of it. Is some weight small that is 0 in a "
+            "ruler? (Rounding leaves less, in float64.)"
+        )
     pairs = [f"pixels {first[k]} and {second[k]} are at {found[k]:.4g} for {int(shift[k])} px" for k in (near, far)]
     return f"no ruler: {pairs[0]}, but {pairs[1]} (the largest weight taken as 1). {_why(kernel, found, shift)}"
 
@@ -354,13 +363,14 @@ _OFFSET = torch.arange(-REACH, REACH + 1).float()
 RULER_MISTAKES = {
     "Nearly: this is the chapter's box": _box(-7, 7) / 15,
     "A window that sees all tells nothing.": _box(-15, 15) / 31,
+    "nearly a ruler": either(*(RULER + leak * _box(place, place) for leak in (1e-3, 3e-2) for place in (-15, -8))),
     "One weight alone does not blur": _box(0, 0),
     "how many edges of the two windows lie inside the line": either(_box(-3, 3) / 7, _box(0, 7)),
     "The weights differ": either(torch.exp(-0.5 * (_OFFSET / 4) ** 2), (16 - _OFFSET.abs()) / 16),
     "is negative": torch.where(_OFFSET > 0, 1.0, -1.0),
     "all weights are 0": torch.zeros(31),
     "expected a tensor of shape (31,)": torch.ones(15) / 15,
-    "got a list": [1 / 16] * 31,
+    "got a list": [[1 / 16] * 31, []],
 }  # fmt: skip
 
 # 16.6 -----------------------------------------------------------------------------------------------------------------
@@ -404,13 +414,19 @@ EXERCISES = {
     "16.4": Plain(
         fault=pattern_fault,
         mistakes=PATTERN_MISTAKES,
-        also_right=(_null_pattern(0), _null_pattern(1).double(), PATTERN.long(), PATTERN.clone().requires_grad_()),
+        also_right=(
+            _null_pattern(0),
+            _null_pattern(1).double(),
+            PATTERN.long(),
+            PATTERN.clone().requires_grad_(),
+            PATTERN.tolist(),
+        ),  # fmt: skip
         praise="right: a decoder may add this to any picture, and the blurred term alone will not notice.",
     ),
     "16.5": Plain(
         fault=ruler_fault,
         mistakes=RULER_MISTAKES,
-        also_right=(_box(-15, 0), _box(1, 15) / 16, 50 * _box(-7, 8), _box(-8, 7).long()),
+        also_right=(_box(-15, 0), _box(1, 15) / 16, 50 * _box(-7, 8), _box(-8, 7).long(), RULER.tolist(), [*RULER]),
         praise="right: the distance of any two pixels is their distance in pixels.",
     ),
     "16.6": words(FACTORS, FACTOR_WORDS, FACTOR_MISTAKES, praise="right. Now run the next cell and see by how much."),

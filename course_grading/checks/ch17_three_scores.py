@@ -326,7 +326,7 @@ TRIANGLE_MISTAKES = {
     "as good as 0": 1e-310 * equilateral(45),
     "NaN or infinite": either(equilateral(45) * math.inf, equilateral(45) * math.nan),
     "expected a tensor of shape (3, 2)": equilateral(45).T,
-    "got a list": equilateral(45).tolist(),
+    "got a list": [[0.0, 0.0], [1.0, 0.5], [2.0]],
     "expected finite floating-point numbers": torch.tensor([[0, 0], [1, 2], [2, 0]]),
 }  # fmt: skip
 
@@ -546,6 +546,8 @@ EXERCISES = {
             1e-300 * equilateral(45),
             equilateral(315).float().requires_grad_(),
             equilateral(45).half(),
+            equilateral(225).tolist(),
+            equilateral(135).numpy(),
         ),
         praise="right: order 1 and line 0, with two latents only.",
     ),

@@ -536,7 +536,7 @@ CODE_MISTAKES = {
     "runs along a bent line": torch.cat([PLACES.clamp(max=1), (PLACES - 1).clamp(min=0), 0 * PLACES], 1),
     "NaN or infinite": either(CODE * math.nan, CODE * math.inf),
     "expected a tensor of shape (16, 6)": CODE.T,
-    "got a list": CODE.tolist(),
+    "got a list": [*CODE.tolist(), []],
 }  # fmt: skip
 CODE_RIGHT = (
     torch.cat([PLACES[:, :1], PLACES[:, 1:].repeat(1, 5) / 5], 1),

@@ -125,8 +125,8 @@ class ScreamDSprites(SpriteOverlay):
         (disentanglement_lib takes upload.wikimedia.org/wikipedia/commons/f/f4/The_Scream.jpg). None takes the
         photographs that scikit-learn ships.
 
-    Raises ValueError for a seed out of range or a picture with a side of 64 pixels or less, OSError if `painting` has
-    no picture. Chapter 09.
+    Raises ValueError for a seed out of range, a file without a picture and a picture with a side of 64 pixels or less,
+    FileNotFoundError if there is no file `painting`. Chapter 09.
     """
 
     licence = f"{DSprites.licence}; photographs CC BY 2.0"
@@ -134,12 +134,12 @@ class ScreamDSprites(SpriteOverlay):
 
     def __init__(self, seed: int = 0, painting: str | Path | None = None):
         super().__init__(seed)
+        self._pictures = OnDevices(shipped_photographs() if painting is None else reduce_picture(painting))
         self.options |= dict(painting=None if painting is None else str(painting))
         self.source = f"sprites {DSprites.source} over {SHIPPED}, in place of The Scream"
         if painting is not None:
             self.source = f"sprites {DSprites.source} over crops of the picture {Path(painting).name}"
             self.licence = f"{DSprites.licence}; picture {Path(painting).name} under its own licence"
-        self._pictures = OnDevices(shipped_photographs() if painting is None else reduce_picture(painting))
 
     def overlay(self, index: Tensor, sprite: Tensor) -> Tensor:
         (pictures,) = self._pictures(index.device)

@@ -10,10 +10,12 @@ from zipfile import ZipFile
 import numpy as np
 import torch
 from PIL import Image
+from PIL.Image import DecompressionBombError
 from torch import Tensor
 
 from course_lib.data.arrays import unpack
 from course_lib.data.files import RemoteFile
+from course_lib.storage import check_path
 
 PATCH = 64  # side of a patch in pixels
 REDUCTION = 3  # at a third of their size, a patch of the shipped photographs has nearly the contrast of Tiny ImageNet
@@ -39,8 +41,19 @@ def reduce_picture(path: str | Path) -> Tensor:
     """The picture in a file, reduced to at most 350 pixels across and 274 down: uint8 (1, 3, H, W).
 
     That is how disentanglement_lib prepares The Scream (disentanglement_lib/data/ground_truth/dsprites.py). Raises
-    OSError if there is no picture in the file, ValueError if no patch fits into it.
+    FileNotFoundError if there is no such file, ValueError if it holds no picture or no patch fits into it.
     """
+    if not Path(check_path(path, "painting")).is_file():
+        raise FileNotFoundError(f"painting: {path} is {'not a file' if Path(path).exists() else 'not there'}.")
+    try:
+        return _reduced(path)
+    except (OSError, DecompressionBombError) as error:
+        if getattr(error, "errno", None) is not None:  # the system's own, of a file that may not be read for instance
+            raise
+        raise ValueError(f"painting: {path} is no picture that can be read ({error}).") from error
+
+
+def _reduced(path: str | Path) -> Tensor:
     with Image.open(path) as picture:
         picture.thumbnail((350, 274))
         pixels = torch.tensor(np.array(picture.convert("RGB"))).permute(2, 0, 1).unsqueeze(0).contiguous()

@@ -14,7 +14,7 @@ from course_lib.factors import FactorSpace
 from course_lib.losses import reconstruction_loss, standard_normal_log_density
 from course_lib.models import GAN, VAE, DiagonalGaussian
 from course_lib.sampling import singles
-from course_lib.storage import TRAINING, read_tensors, write_tensors
+from course_lib.storage import TRAINING, flaw, read_tensors, write_tensors
 
 REDUCTIONS = ("sum", "mean")
 KERNEL = "kernel"  # stands in the configuration for a kernel, which is saved among the weights
@@ -203,7 +203,8 @@ def finite(values: Tensor, argument: str) -> Tensor:
 def load_framework(path: str | Path) -> Framework:
     """The framework that `Framework.save` wrote to `path`, or that a checkpoint of `fit` holds, on the CPU.
 
-    Raises ValueError when the file is not such a framework, FileNotFoundError when there is none.
+    Raises ValueError when the file is not such a framework or a weight is not finite, FileNotFoundError when there is
+    none.
     """
     from course_lib import frameworks  # at call time: the package imports this module first
 
@@ -212,6 +213,8 @@ def load_framework(path: str | Path) -> Framework:
     if not (isinstance(kind, type) and issubclass(kind, Framework)) or not {"arguments", "model"} <= config.keys():
         raise ValueError(f"path: {path} holds no framework of course_lib (its configuration: {config}).")
     weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(TRAINING)}
+    if found := flaw(weights):
+        raise ValueError(f"path: {path} is damaged, or of a training that diverged: {found}.")
     of_model = {name.removeprefix("model."): tensor for name, tensor in weights.items() if name.startswith("model.")}
     try:
         arguments = dict(config["arguments"])

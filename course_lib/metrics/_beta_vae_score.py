@@ -2,7 +2,7 @@
 
 from sklearn.linear_model import LogisticRegression
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import MOST, check_integers
 from course_lib.metrics.classifiers import accuracies
 from course_lib.metrics.encodings import as_table
 from course_lib.metrics.fixed_factor import mean_differences, varying_factors
@@ -33,7 +33,7 @@ def beta_vae_score(
     sizes and the logistic regression (scikit-learn's, multinomial, C = 1) as in Locatello et al., 2019, Appendix C.
     Chapter 04.
     """
-    check_integers(1, num_samples=num_samples, num_test=num_test, batch_size=batch_size)
+    check_integers(1, MOST, num_samples=num_samples, num_test=num_test, batch_size=batch_size)
     table, draws = as_table(encode, data), generator(seed)
     factors = varying_factors(table.space)
     warn_if_few(num_samples, 100 * len(factors), "BetaVAE")

@@ -4,7 +4,7 @@ import pandas
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import MOST, check_integers
 from course_lib.distances import correlations, ground_truth_distance, perceived_distance, round_distances
 from course_lib.metrics.encodings import Encodings, as_table, rounding
 from course_lib.metrics.samples import generator, require_variation, warn_if_few
@@ -44,7 +44,7 @@ def distance_correlation(
     equal; factors with one value are left out. Source: the thesis, Eqs. 4.1, 4.2, 4.3 and, for the data, 4.10.
     Chapter 17.
     """
-    check_integers(2, num_samples=num_samples)
+    check_integers(2, MOST, num_samples=num_samples)
     warn_if_few(num_samples, SMALLEST, "distance correlation")
     table, draws = as_table(encode, data), generator(seed)
     space = table.space

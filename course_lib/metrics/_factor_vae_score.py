@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import MOST, check_integers
 from course_lib.metrics.encodings import Encodings, as_table
 from course_lib.metrics.fixed_factor import CHUNK, draw_factors, points_with_fixed_factor, varying_factors
 from course_lib.metrics.samples import generator, warn_if_few, warn_if_single
@@ -38,8 +38,8 @@ def factor_vae_score(
     Appendix B (which calls this accuracy an error rate, and measures it on the votes that made the classifier).
     Chapter 04.
     """
-    check_integers(1, num_samples=num_samples, num_test=num_test)
-    check_integers(2, batch_size=batch_size)
+    check_integers(1, MOST, num_samples=num_samples, num_test=num_test)
+    check_integers(2, MOST, batch_size=batch_size)
     table, draws = as_table(encode, data), generator(seed)
     factors = varying_factors(table.space)
     warn_if_few(num_samples, 100 * len(factors), "FactorVAE")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.arguments import check_numbers
-from course_lib.metrics.samples import as_samples, draw_samples, warn_if_few
+from course_lib.metrics.samples import as_samples, draw_samples, warn_if_few, warn_if_single
 from course_lib.metrics.score import Score, latents_by_factors, with_twin
 
 SMALLEST = 100  # points per factor value: fewer hold no 0.99 quantile
@@ -15,6 +15,7 @@ def from_samples(latents, factors, *, quantile: float = 0.99, names=None) -> Sco
     samples = as_samples(latents, factors, names)
     kept = samples.kept()
     warn_if_few(len(kept.latents), SMALLEST * max(len(np.unique(factor)) for factor in kept.factors.T), "IRS")
+    warn_if_single(kept.names, "IRS")
     farthest = np.abs(kept.latents - kept.latents.mean(0)).max(0, initial=0)
     deviation = np.stack([_deviation(kept.latents, factor, quantile) for factor in kept.factors.T], axis=1)
     robustness = 1 - deviation / farthest[:, None]

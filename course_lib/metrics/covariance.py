@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import MOST, check_integers
 from course_lib.metrics.encodings import LARGEST, as_table, finite_latents, settle
 from course_lib.metrics.samples import generator, warn_if_few
 from course_lib.metrics.scale import powers
@@ -59,7 +59,9 @@ def gaussian_score(name: str, measure: Measure, latents, log_variance=None, *, s
 
 def draw_gaussians(encode, data, num_samples: int, seed: int, posterior) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Means and log-variances (n, D) at random images, the latter None without `posterior`."""
-    check_integers(1, num_samples=num_samples)
+    check_integers(1, MOST, num_samples=num_samples)
+    if posterior is not None and not callable(posterior):
+        raise ValueError(f"posterior: got {posterior!r}; allowed is a function, such as framework.posterior, or None.")
     table = as_table(encode, data)
     index = singles(table.space, num_samples, generator(seed))
     if posterior is None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from course_lib.arguments import check_integers, check_seed, integer_tensor
+from course_lib.arguments import MOST, check_integers, check_seed, integer_tensor
 from course_lib.metrics.encodings import as_table, finite_latents, settle
 from course_lib.sampling import singles
 
@@ -74,12 +74,12 @@ def draw_samples(encode, data, n: int, seed: int, num_test: int = 0) -> Samples:
 
     The others come from images that are set aside: on a small grid, a model would else be tested on what it has seen.
     """
-    check_integers(1, num_samples=n)
+    check_integers(1, MOST, num_samples=n)
     table, draws = as_table(encode, data), generator(seed)
     if num_test == 0:
         index = singles(table.space, n, draws)
     else:
-        check_integers(1, num_test=num_test)
+        check_integers(1, MOST, num_test=num_test)
         require_variation([size > 1 for size in table.space.sizes])
         order = torch.randperm(len(table), generator=draws)
         aside = min(max(round(len(table) * num_test / (n + num_test)), 1), len(table) - 1)

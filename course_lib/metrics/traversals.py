@@ -6,7 +6,7 @@ import numpy as np
 import pandas
 import torch
 
-from course_lib.arguments import check_integers
+from course_lib.arguments import MOST, check_integers
 from course_lib.metrics.encodings import Encodings, as_table, rounding
 from course_lib.metrics.samples import generator, require_variation, warn_if_few
 from course_lib.metrics.scale import powers
@@ -31,7 +31,7 @@ def principal_variances(points: np.ndarray) -> np.ndarray:
 
 def ratio_score(name: str, directions: Directions, encode, data, seed: int, num_samples: int) -> Score:
     """The score whose factor value is the mean over traversals of (r − 1/D)/(1 − 1/D), r = max / Σ of `directions`."""
-    check_integers(1, num_samples=num_samples)
+    check_integers(1, MOST, num_samples=num_samples)
     warn_if_few(num_samples, SMALLEST, name)
     table, draws = as_table(encode, data), generator(seed)
     varying = [factor for factor, size in zip(table.space.names, table.space.sizes, strict=True) if size > 1]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from course_lib.arguments import check_choice, check_integers, check_seed, check_widths
+from course_lib.arguments import check_choice, check_integers, check_seed, check_shape, check_widths
 from course_lib.data import GridDataset, check_data
 from course_lib.models.gaussian import DiagonalGaussian
 from course_lib.models.networks import COARSE, add_statistics, conv_channels, initialise, set_statistics
@@ -64,14 +64,16 @@ class GAN(nn.Module):
         check_choice(VARIANCES, variance=variance)
         continuous, noise = check_integers(0, continuous=continuous, noise=noise)
         categories = check_categories(categories)
-        self.shape, self.continuous, self.categories, self.noise = tuple(shape), continuous, categories, noise
+        self.shape, self.continuous, self.categories, self.noise = check_shape(shape), continuous, categories, noise
         self.code_dim = continuous + sum(categories)
         if self.code_dim == 0:
             raise ValueError("continuous: got 0 and no categories; allowed is at least one code of either kind.")
         self.latent_dim = self.code_dim + noise
         self.normalisation, self.variance, hidden = normalisation, variance, check_widths(hidden)
         statistics = self.code_dim + (continuous if variance == "learnt" else 0)
-        self.config = dict(architecture=architecture, shape=list(shape), continuous=continuous, categories=categories)
+        self.config = dict(
+            architecture=architecture, shape=list(self.shape), continuous=continuous, categories=categories
+        )
         self.config |= dict(noise=noise, hidden=hidden, normalisation=normalisation, variance=variance)
         with torch.device("meta"):  # the layers' own initialisation would draw from the global generator
             if architecture == "conv":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from course_lib.arguments import check_choice, check_integers, check_seed, check_widths
+from course_lib.arguments import check_choice, check_integers, check_seed, check_shape, check_widths
 from course_lib.data import GridDataset, check_data
 from course_lib.models.gaussian import DiagonalGaussian
 from course_lib.models.networks import WIDTH, add_statistics, conv_networks, initialise, mlp_networks, set_statistics
@@ -25,8 +25,10 @@ class VAE(nn.Module):
         (latent_dim,) = check_integers(1, latent_dim=latent_dim)
         hidden = check_widths(hidden)
         check_choice(("conv", "mlp"), architecture=architecture)
-        self.shape, self.latent_dim = tuple(shape), latent_dim
-        self.config = dict(architecture=architecture, shape=list(shape), latent_dim=latent_dim, hidden=hidden)
+        if architecture == "conv" and len(hidden) > 1:
+            raise ValueError(f"hidden: got {hidden}; allowed is the width of the one fully connected layer, or none.")
+        self.shape, self.latent_dim = check_shape(shape), latent_dim
+        self.config = dict(architecture=architecture, shape=list(self.shape), latent_dim=latent_dim, hidden=hidden)
         with torch.device("meta"):  # the layers' own initialisation would draw from the global generator
             if architecture == "conv":
                 self.encoder, self.decoder = conv_networks(self.shape, latent_dim, *hidden)

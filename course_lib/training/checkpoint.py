@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from course_lib.frameworks import Framework
-from course_lib.storage import TRAINING, read_tensors, write_tensors
+from course_lib.storage import TRAINING, flaw, read_tensors, write_tensors
 from course_lib.training.history import History
 
 ABSENT = "absent"
@@ -71,8 +71,8 @@ class Checkpoint:
                     f"weights were frozen: {name} is {what}, "
                     f"expected {here.dtype} {tuple(here.shape)}."
                 )
-            if there.is_floating_point() and not there.isfinite().all():
-                raise ValueError(f"checkpoint: {self.path} is damaged: {name} has NaN or infinite numbers.")
+        if found := flaw({name: tensors[name] for name in expected}):
+            raise ValueError(f"checkpoint: {self.path} is damaged: {found}.")
         records = self._records(steps, tensors.get(RECORDS))
         if steps > limit:
             raise ValueError(f"steps: got {limit}; the checkpoint {self.path} already holds {steps}.")

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from course_lib.arguments import check_choice, check_instance, check_integers, check_numbers, check_seed
+from course_lib.arguments import MOST, check_choice, check_instance, check_integers, check_numbers, check_seed
 from course_lib.data import GridDataset, check_data
 from course_lib.frameworks import Framework
 from course_lib.storage import check_path
@@ -137,7 +137,8 @@ def _run(trainer, step, history, store, checkpoint_every, log_every, budget, cal
 def check_run(steps, batch_size, checkpoint, checkpoint_every, log_every, budget, callbacks, capture) -> tuple:
     """What a training is told of its length and its records, checked; `checkpoint` and `capture` do not come back."""
     (steps,) = check_integers(0, steps=steps)
-    counts = check_integers(1, batch_size=batch_size, checkpoint_every=checkpoint_every, log_every=log_every)
+    (batch_size,) = check_integers(1, MOST, batch_size=batch_size)
+    counts = (batch_size, *check_integers(1, checkpoint_every=checkpoint_every, log_every=log_every))
     if budget is not None:
         (budget,) = check_numbers(0, budget=budget)
     check_choice((True, False, "auto"), capture=capture)

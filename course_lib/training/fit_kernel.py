@@ -7,7 +7,7 @@ import torch
 from torch.optim import Adam
 from tqdm.auto import trange
 
-from course_lib.arguments import check_instance, check_integers, check_numbers, check_seed
+from course_lib.arguments import MOST, check_instance, check_integers, check_numbers, check_seed
 from course_lib.data import GridDataset
 from course_lib.losses import LearntKernel
 from course_lib.sampling import factor_distance, singles
@@ -40,7 +40,7 @@ def fit_kernel(
     check_instance(LearntKernel, "a LearntKernel", kernel=kernel)
     check_instance(GridDataset, "a dataset of course_lib.data", data=data)
     (steps,) = check_integers(0, steps=steps)
-    check_integers(2, batch_size=batch_size, pairs=pairs)
+    check_integers(2, MOST, batch_size=batch_size, pairs=pairs)
     (log_every,) = check_integers(1, log_every=log_every)
     (learning_rate,) = check_numbers(0, above=True, learning_rate=learning_rate)
     device = kernel.weights.device

@@ -1,6 +1,6 @@
 """Figures of a training."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -16,7 +16,10 @@ def training_curves(history: History, *, terms: Sequence[str] | None = None, uni
     ValueError for a history without records, and for a term that it lacks.
     """
     check_instance(History, "a history, as fit returns it", history=history)
-    if terms is not None and not terms:
+    if isinstance(terms, str):
+        raise ValueError(f"terms: got {terms!r}; allowed is a list of terms, [{terms!r}].")
+    check_instance(Iterable, "a list of terms of the history, or None for all", terms=[] if terms is None else terms)
+    if terms is not None and not [*terms]:
         raise ValueError("terms: got none; allowed are one or more terms of the history, or None for all.")
     if not history.records:
         raise ValueError("history: got one without records; train for at least one step first.")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.arguments import check_integers, check_numbers
+from course_lib.arguments import check_integers
 from course_lib.data import GridDataset
 from course_lib.frameworks import Framework
 from course_lib.viz.frames import SIDE, Frames, frames, png
@@ -21,7 +21,6 @@ def latent_frames(
     at the mean representation of the image at `index`. The menu gives each latent's mean KL (nats) on 1,000 images, the
     most costly first, at most 10 of them. Raises ValueError when the view would take more than 1 MB: see `frames`.
     """
-    (span,) = check_numbers(0, span=span, above=True)
     (columns,) = check_integers(2, columns=columns)
     latents, cost, values, images = move_latents(framework, data, index, span, columns)
     names = [_name(latent, price) for latent, price in zip(latents, cost, strict=True)]

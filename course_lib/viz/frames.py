@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from course_lib.arguments import check_instance, check_integers
-from course_lib.viz.images import to_rgb
+from course_lib.viz.images import check_words, to_rgb
 
 LARGEST = 1_000_000  # bytes of HTML: a page with several views must still open quickly
 TALLEST = 16_384  # pixels of the stack: what browsers draw everywhere
@@ -108,6 +108,8 @@ def figure_frames(
     and `layout="constrained"`, for nothing is trimmed. labels : what the slider says; without them, the values.
     The other arguments, the limits and the errors are those of `frames`; a plot of the usual size takes about 25 kB.
     """
+    check_instance(Callable, "a function that returns a matplotlib figure", draw=draw)
+    check_instance(Iterable, "a list of values, one per picture", values=values)
     drawn = []
     for value in values:
         figure = draw(value)
@@ -141,7 +143,7 @@ def png(pixels: np.ndarray, colours: int | None = None) -> bytes:
 
 
 def _check_words(argument: str, values: Iterable | None, count: int) -> list[str]:
-    values = [] if values is None else [str(value) for value in values]
+    values = [] if values is None else check_words(argument, values)
     if len(values) != count:
         raise ValueError(f"{argument}: got {len(values)} for {count} in the pictures; one is needed for each.")
     return values
@@ -154,8 +156,9 @@ def _view(pixels, labels, name, alt, start, width, rendering, rows=("",), row_na
     if count < 2:
         raise ValueError(f"pictures: got {count} to move through; at least 2 are needed.")
     for argument, text in (("name", name), ("alt", alt)):
-        if not text.strip():
+        if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{argument}: got {text!r}; words are needed, for readers who hear the page.")
+    check_instance(str, "a word", row_name=row_name)
     (start,) = check_integers(0, start=(count - 1) // 2 if start is None else start)
     if start >= count:
         raise ValueError(f"start: got {start}; allowed are integers from 0 to {count - 1}.")

@@ -1,22 +1,27 @@
 """Figures made of images: what the data looks like, what a model reconstructs, what each latent does."""
 
+from collections.abc import Iterable
+
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.arguments import as_tensor
+from course_lib.arguments import as_tensor, check_instance, check_integers, check_numbers
 from course_lib.data import GridDataset
 from course_lib.frameworks import Framework
 from course_lib.losses import kl_to_standard_normal
+
+FRAMEWORK, DATA = "a framework, such as BetaVAE(conv_vae(data))", "a dataset of course_lib.data"
+FARTHEST, MOST_COLUMNS = 1e6, 1000  # standard deviations from the mean; pictures side by side
 
 
 def to_rgb(images) -> np.ndarray:
     """Images (..., C, H, W), uint8 or float in [0, 1], with 1 to 3 channels → float (..., H, W, 3) in [0, 1].
 
-    One channel becomes grey; of two channels the first is red and the second green. Raises ValueError for other types
-    and other numbers of channels.
+    One channel becomes grey; of two channels the first is red and the second green. Floats beyond [0, 1] are cut off.
+    Raises ValueError for other types, other numbers of channels and NaN, which no picture shows.
     """
     images = as_tensor(images, "images", "images (..., C, H, W)").detach().cpu()
     if images.ndim < 3 or (images.dtype != torch.uint8 and not images.is_floating_point()):
@@ -26,6 +31,8 @@ def to_rgb(images) -> np.ndarray:
     channels = images.shape[-3]
     if channels not in (1, 2, 3):
         raise ValueError(f"images: got {channels} channels; 1, 2 or 3 can be shown.")
+    if images.isnan().any():
+        raise ValueError(f"images: got NaN for {int(images.isnan().sum())} pixels; allowed are floats in [0, 1].")
     if channels == 1:
         images = images.expand(*images.shape[:-3], 3, *images.shape[-2:])
     elif channels == 2:
@@ -37,8 +44,17 @@ def image_rows(rows, labels, *, columns=None, title: str | None = None, size: fl
     """Rows of images, (R, N, C, H, W) or a list of R tensors (N, C, H, W), each with a label on its left.
 
     columns : N headings, optional. size : inches per image.
+
+    Raises ValueError for rows that hold no image or something else, and unless there is one label for each.
     """
-    rows = [to_rgb(row) for row in rows]
+    check_instance(Iterable, "rows of images (N, C, H, W)", rows=rows)
+    rows, labels = [_row(images, place) for place, images in enumerate(rows)], check_words("labels", labels)
+    if not rows or len(rows) != len(labels):
+        raise ValueError(
+            f"rows: got {len(rows)} with {len(labels)} labels; allowed are one or more, each with its own."
+        )
+    headings = [] if columns is None else check_words("columns", columns)
+    (size,) = check_numbers(0, size=size, above=True)
     count = max(len(row) for row in rows)
     figure, axes = plt.subplots(len(rows), count, figsize=(size * count + 1.2, size * len(rows) + 0.4), squeeze=False)
     for line, row, label in zip(axes, rows, labels, strict=True):
@@ -48,7 +64,7 @@ def image_rows(rows, labels, *, columns=None, title: str | None = None, size: fl
         for axis, image in zip(line, row, strict=False):
             axis.imshow(image)
         line[0].set_ylabel(label, rotation=0, ha="right", va="center")
-    for axis, heading in zip(axes[0], columns or [], strict=False):
+    for axis, heading in zip(axes[0], headings, strict=False):
         axis.set_title(heading, loc="center", fontsize=9)
     figure.subplots_adjust(wspace=0.06, hspace=0.06)
     if title:
@@ -56,8 +72,26 @@ def image_rows(rows, labels, *, columns=None, title: str | None = None, size: fl
     return figure
 
 
+def _row(images, place: int) -> np.ndarray:
+    """One row of images, (N, C, H, W) → (N, H, W, 3), or a ValueError that names it."""
+    pixels = to_rgb(images)
+    if pixels.ndim != 4 or not len(pixels):
+        raise ValueError(
+            f"rows[{place}]: got images of shape {tuple(np.shape(images))}; allowed is (N, C, H, W), N > 0."
+        )
+    return pixels
+
+
+def check_words(argument: str, values: Iterable | None) -> list[str]:
+    """`values` as words; a ValueError naming `argument` unless there are some that can be listed."""
+    check_instance(Iterable, "a list of words or numbers", **{argument: values})
+    return [str(value) for value in values]
+
+
 def factor_traversals(data: GridDataset, index: int = 0, *, columns: int = 8) -> Figure:
     """One row per factor of `data`, at most `columns` of its values; all else stays as in the image at `index`."""
+    check_instance(GridDataset, DATA, data=data)
+    (columns,) = check_integers(1, columns=columns)
     rows = []
     for factor in range(len(data.space.sizes)):
         points = data.space.traversal(factor, index)
@@ -67,7 +101,14 @@ def factor_traversals(data: GridDataset, index: int = 0, *, columns: int = 8) ->
 
 
 def reconstructions(framework: Framework, data: GridDataset, index) -> Figure:
-    """The images at `index` (B,) above what the framework makes of them through the mean representation."""
+    """The images at `index` (B,) above what the framework makes of them through the mean representation.
+
+    Raises ValueError unless `index` holds one index or more in a row.
+    """
+    check_instance(Framework, FRAMEWORK, framework=framework)
+    check_instance(GridDataset, DATA, data=data)
+    if data.space.check_index(index).numel() == 0 or data.space.check_index(index).ndim != 1:
+        raise ValueError(f"index: got {index!r}; allowed are one or more indices in a row, (B,).")
     images = data.images(index)
     return image_rows([images, framework.reconstruct(images)], ["data", "reconstruction"])
 
@@ -90,9 +131,18 @@ def move_latents(
 ) -> tuple[list[int], list[float], list[float], Tensor]:
     """What `latent_traversals` shows: the latents in their order and the mean KL of each, the values that each takes,
     and the images (D, columns, C, H, W), pixels in [0, 1]."""
+    check_instance(Framework, FRAMEWORK, framework=framework)
+    check_instance(GridDataset, DATA, data=data)
+    (span,), (columns,) = (
+        check_numbers(0, FARTHEST, span=span, above=True),
+        check_integers(1, MOST_COLUMNS, columns=columns),
+    )
+    start = data.space.check_index(index)
+    if start.ndim != 0:
+        raise ValueError(f"index: got shape {tuple(start.shape)}; the latents start from one image.")
     latents, cost = by_mean_kl(framework, data)
     values = torch.linspace(-span, span, columns)
-    start = framework.encode(data.images([index])).cpu()
+    start = framework.encode(data.images(start.view(1))).cpu()
     points = start.repeat(len(latents), columns, 1)  # (rows, columns, D)
     for row, latent in enumerate(latents):
         points[row, :, latent] = values

@@ -30,8 +30,10 @@ def examined(context: Context, **vae) -> dict[str, float]:
     data, *models = before_and_after(context, **vae)
     scores = settings_scores([encodings(model, data) for model in models], context.seed)
     before, after = (
-        {"left": left_over(model, data)} | levels(model, data, context.seed)
-        | total_correlations(model, data, context.seed) | found
+        {"left": left_over(model, data)}
+        | levels(model, data, context.seed)
+        | total_correlations(model, data, context.seed)
+        | found
         for model, found in zip(models, scores, strict=True)
     )
     return after | {f"control/untrained/{name}": value for name, value in before.items()}

@@ -262,8 +262,18 @@ def test_a_painting_that_cannot_be_used_is_an_error(tmp_path):
     Image.new("RGB", (64, 200)).save(tmp_path / "narrow.png")
     with pytest.raises(ValueError, match="painting: .*narrow.png is 64×200.*more than 64 pixels"):
         ScreamDSprites(painting=tmp_path / "narrow.png")
-    with pytest.raises(OSError, match="missing.jpg"):
+    (tmp_path / "text.jpg").write_text("no picture")
+    (tmp_path / "half.png").write_bytes((tmp_path / "narrow.png").read_bytes()[:60])
+    for name in ("text.jpg", "half.png"):
+        with pytest.raises(ValueError, match=f"painting: .*{name} is no picture that can be read"):
+            ScreamDSprites(painting=tmp_path / name)
+    with pytest.raises(FileNotFoundError, match="painting: .*missing.jpg is not there"):
         ScreamDSprites(painting=tmp_path / "missing.jpg")
+    with pytest.raises(FileNotFoundError, match="painting: .* is not a file"):
+        ScreamDSprites(painting=tmp_path)
+    for wrong in (5, "", ["a"]):
+        with pytest.raises(ValueError, match="painting: got "):
+            ScreamDSprites(painting=wrong)
 
 
 def jpeg(pixels):

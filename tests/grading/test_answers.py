@@ -97,8 +97,13 @@ def test_keys():
 def test_tensors():
     assert not tensor(torch.ones(2, 3, requires_grad=True), (2, None)).requires_grad
     for given, said in (
-        ([[1.0]], "got a list; expected a tensor of shape (1, 2): a row."),
-        (np.ones((1, 2)), "got a NumPy array of shape (1, 2); expected a tensor of shape (1, 2): a row."),
+        ([[1.0]], "got the shape (1, 1); expected a tensor of shape (1, 2): a row."),
+        ([[1.0, "a"]], "got a list; expected a tensor of shape (1, 2): a row."),
+        ([[1.0, 2], [3]], "got a list; expected a tensor of shape (1, 2): a row."),
+        ([[True, False]], "got a list; expected a tensor of shape (1, 2): a row."),
+        ([[1.0, float("nan")]], "some of the numbers are NaN or infinite."),
+        ([], "got a list; expected a tensor of shape (1, 2): a row."),
+        (np.ones(2), "got the shape (2,); expected a tensor of shape (1, 2): a row."),
         (torch.ones(2), "got the shape (2,); expected a tensor of shape (1, 2): a row."),
         (torch.ones(1, 2) * torch.nan, "some of the numbers are NaN or infinite."),
         (torch.ones(1, 2, dtype=torch.complex64), "got torch.complex64; expected real numbers, float32 for instance."),
@@ -142,3 +147,39 @@ def test_names_in_an_array_are_a_list_and_keys_are_read_as_words_are():
     assert keyed({"KL": 1, "Used_Latents": 2}, ("used latents", "kl")) == {"used latents": 2, "kl": 1}
     with pytest.raises(Unfit, match="got the keys kl, KL; expected a dict with the keys kl."):
         keyed({"kl": 1, "KL": 2}, ("kl",))
+
+
+TENSORS = [np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]], ((1, 2.0), [3, 4]), [torch.tensor([1, 2]), np.array([3.0, 4])],
+           np.array([[1, 2], [3, 4]], dtype="f4")[::1, ::1], [[np.float32(1), torch.tensor(2)], (3, 4)],
+           pandas.DataFrame({"a": [1, 3], "b": [2, 4]}), pandas.DataFrame([[1, 2], [3, 4]])]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", TENSORS, ids=lambda given: type(given).__name__)
+def test_arrays_and_nested_lists_are_tensors(given):
+    assert tensor(as_sent(given), (2, None)).tolist() == [[1, 2], [3, 4]]
+
+
+def test_numbers_in_lists_take_the_type_that_is_asked_if_they_fit():
+    assert tensor([0, 255], (2,), dtype=torch.uint8).dtype == torch.uint8
+    for given in ([0, 256], [0, -1], [0.0, 1.0], np.array([0, 255])):  # an array has a type, as a tensor has
+        with pytest.raises(Unfit, match=r"expected torch\.uint8\."):
+            tensor(given, (2,), dtype=torch.uint8)
+
+
+def test_pandas_labels_are_keys():
+    series, frame = pandas.Series({"a": 1, "b": 2}), pandas.DataFrame({"a": [1.0, 3.0], "b": [2.0, 4.0]})
+    assert keyed(as_sent(series), ("a", "b")) == {"a": 1, "b": 2}
+    assert numbers({"a": 1, "b": 2}, {}, tolerance=0.1).judge(LocalAnswer(series), 0).passed
+    assert words({"a": "x"}, ("x", "y"), {}).judge(LocalAnswer(pandas.Series({"a": "x"})), 0).passed
+    for given in (frame, frame.set_axis(["c", "d"]), frame.T.set_axis(["x", "y"], axis=1)):  # columns, or rows
+        found = keyed(as_sent(given), ("a", "b"))
+        assert {key: row(value, 2) for key, value in found.items()} == {"a": [1, 3], "b": [2, 4]}
+    assert row(as_sent(series), 2) == [1, 2]
+
+
+@pytest.mark.parametrize("given", [pandas.Series({"a": 1, "c": 2}), pandas.DataFrame({"a": [1], "c": [2]})])
+def test_other_pandas_labels_are_named(given):
+    with pytest.raises(Unfit, match="^got the keys a, c; expected a dict with the keys a, b"):
+        keyed(as_sent(given), ("a", "b"))
+    with pytest.raises(Unfit, match="got a pandas Series or DataFrame with the labels a, c; expected one number"):
+        real(as_sent(given))

@@ -68,6 +68,26 @@ def test_a_wrong_formula_is_not_called_rounding(judged, wrong):
             assert not verdict.passed and "rounding" not in verdict.message
 
 
+def in_bfloat16(first, second):
+    return (first.bfloat16().unsqueeze(1) - second.bfloat16()).float().square().mean(2)
+
+
+def summed_in_half(first, second):
+    return (first.unsqueeze(1) - second).square().half().mean(2).float()
+
+
+def given_in_half(first, second):
+    return ch14.cross_distances(first, second).half().float()
+
+
+@pytest.mark.parametrize("wrong", [in_bfloat16, summed_in_half, given_in_half])
+def test_half_precision_is_not_enough_and_is_named(judged, wrong):
+    for seed in range(20):
+        verdict = judged("14.2", wrong, seed)
+        assert not verdict.passed and not judged("14.2h", wrong, seed).passed
+        assert any(words in verdict.message for words in ("half precision", "rounded", "planted fault"))
+
+
 def centred(first, second):
     return ch14._gram(first - first.mean(0), second - first.mean(0))
 

@@ -212,6 +212,23 @@ def test_other_rulers(judged, first, last):
     assert judged("16.5", ch16._box(first, last).long()).passed
 
 
+@pytest.mark.parametrize("leak", [1e-5, 1e-4, 1e-3, 3e-3])
+@pytest.mark.parametrize("place", [-15, -12, -8])
+def test_a_small_leak_is_no_ruler(judged, leak, place):
+    """Beside the window of 16; on the other side too. In float32 rounding hides no leak of this size."""
+    kernel = ch16.RULER + leak * ch16._box(place, place)
+    for wrong in (kernel, kernel.flip(0), kernel.double() / 16, kernel.tolist()):
+        verdict = judged("16.5", wrong)
+        assert not verdict.passed and "nearly a ruler" in verdict.message
+
+
+def test_weights_that_rounding_has_touched_are_a_ruler(judged):
+    weights = torch.tensor([0.1 * 3, 0.3] * 8, dtype=torch.float64)
+    for dtype in (torch.float32, torch.float64):
+        kernel = torch.cat([torch.zeros(15), weights / weights.sum()]).to(dtype)
+        assert judged("16.5", kernel).passed
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_random_kernels_are_told_a_pair(judged, seed):
     verdict = judged("16.5", torch.rand(31, generator=torch.Generator().manual_seed(seed)))

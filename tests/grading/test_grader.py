@@ -169,9 +169,7 @@ def test_an_installed_grader_hides_its_references(tmp_path, notebook, wheel):
 
 def test_hidden_checks_are_not_in_the_wheel(wheel):
     files = zipfile.ZipFile(wheel).namelist()
-    assert "course_grading/worker.py" in files and not any(
-        "hidden" in file or "exercises/" in file for file in files
-    )
+    assert "course_grading/worker.py" in files and not any("hidden" in file or "exercises/" in file for file in files)
 
 
 def test_gradescope_form(solved):

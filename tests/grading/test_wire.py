@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas
 import pytest
 import torch
 
@@ -17,6 +18,7 @@ from course_grading.wire import (
     MOST_REPLY,
     Decoder,
     Forged,
+    Labelled,
     Other,
     Reader,
     WireError,
@@ -60,6 +62,18 @@ def test_arrays_and_gradients():
     back, scalar, tensor = there_and_back([array, np.array(2.0), torch.ones(2, requires_grad=True)])
     assert isinstance(back, np.ndarray) and np.array_equal(back, array) and scalar.shape == ()
     assert tensor.requires_grad and tensor.is_leaf
+
+
+def test_pandas_labels_arrive():
+    series, frame = (
+        pandas.Series({"a": 1, "b": 2.5}),
+        pandas.DataFrame({"x": [1, 2], "y": ["u", "v"]}, index=["p", "q"]),
+    )
+    back, rows = there_and_back([series, frame])
+    assert back == {"a": 1, "b": 2.5} and isinstance(back, Labelled) and as_sent(back) == back
+    assert rows == {"x": {"p": 1, "q": 2}, "y": {"p": "u", "q": "v"}} and isinstance(rows["x"], Labelled)
+    for plain in (series.set_axis([0, 1]), series.set_axis(["a", "a"]), pandas.Series(dtype=float), series.index):
+        assert not isinstance(there_and_back(plain), dict)
 
 
 def test_what_is_not_sent():
@@ -149,6 +163,8 @@ def test_what_is_no_frame(data):
         {"list": 3},
         {"list": [{"list": []}] * 20_000},
         {"dict": [[1]]},
+        {"labelled": [[1]]},
+        {"labelled": 3},
         {"dict": [[{"list": []}, 1]]},
         {"pickle": []},
         {"list": [], "tuple": []},

@@ -1,5 +1,6 @@
 """Too few samples warn and name the smallest sensible number; wrong arguments name themselves."""
 
+import inspect
 import re
 import warnings
 
@@ -75,3 +76,19 @@ def test_twins_name_wrong_arrays(name):
 def test_wrong_arguments_are_named(tables, call, words):
     with pytest.raises(ValueError, match=words):
         call(tables["identity"])
+
+
+COUNTS = [
+    (name, argument)
+    for name, score in sorted(metrics.SCORES.items())
+    for argument in ("num_samples", "num_test")
+    if argument in inspect.signature(score).parameters
+]
+
+
+@pytest.mark.parametrize(("name", "argument"), COUNTS)
+def test_more_points_than_memory_holds_are_refused_by_name(tables, name, argument):
+    with pytest.raises(
+        ValueError, match=rf"{argument}: got 4611686018427387904; allowed are integers from \d to 100,000,"
+    ):
+        metrics.SCORES[name](tables["identity"], **{argument: 2**62})

@@ -115,7 +115,7 @@ def test_a_factor_called_train_or_few_keeps_its_value_beside_the_score_s(grid, n
     assert sum(key.endswith(" (factor)") for key in named) == 1
 
 
-@pytest.mark.parametrize("name", ["beta_vae_score", "factor_vae_score", "dci", "modularity"])
+@pytest.mark.parametrize("name", ["beta_vae_score", "factor_vae_score", "dci", "irs", "modularity"])
 def test_a_single_factor_leaves_nothing_to_tell_apart(tiny_grid, factors_of, quick, name):
     data = tiny_grid(1, 5)
     table = Encodings.from_table(factors_of(data), data)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from course_lib.data import DSprites, XYSquares
-from course_lib.models import VAE, DiagonalGaussian, conv_vae, mlp_vae
+from course_lib.models import GAN, VAE, DiagonalGaussian, conv_vae, mlp_vae
 
 SMALL = XYSquares(2, 2, squares=2, image_size=16)
 
@@ -132,3 +132,38 @@ def test_errors():
         mlp_vae(SMALL, 0)
     with pytest.raises(ValueError, match="data: got images of 24×24 pixels; conv_vae allows 64×64, 32×32 and 16×16"):
         conv_vae(XYSquares(2, 2, image_size=24))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda shape: VAE("mlp", shape, 3, (8,)),
+        lambda shape: VAE("conv", shape, 3),
+        lambda shape: GAN("mlp", shape, 2, (), 3, (8,)),
+        lambda shape: GAN("conv", shape, 2, (), 3, normalisation="batch"),
+    ],
+    ids=["mlp VAE", "conv VAE", "mlp GAN", "conv GAN"],
+)
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ((1, 0, 16), r"shape\[1\]: got 0"),
+        ((1.0, 16, 16), r"shape\[0\]: got 1.0"),
+        ((1, 16, -4), r"shape\[2\]: got -4"),
+        ((1, 2.5, 16), r"shape\[1\]: got 2.5"),
+        ((True, 16, 16), r"shape\[0\]: got True"),
+        (("a", 1, 1), r"shape\[0\]: got 'a'"),
+        ((16, 16), r"shape: got \(16, 16\); allowed are three"),
+        ((1, 1, 16, 16), "allowed are three integers"),
+        (None, "shape: got None"),
+        (5, "shape: got 5"),
+    ],
+)
+def test_a_shape_that_no_image_has_is_refused_by_name(build, shape, words):
+    with pytest.raises(ValueError, match=words):
+        build(shape)
+
+
+def test_one_width_is_all_that_a_conv_vae_takes():
+    with pytest.raises(ValueError, match=r"hidden: got \[8, 8\]; allowed is the width of the one"):
+        VAE("conv", (1, 16, 16), 3, (8, 8))

@@ -95,3 +95,92 @@ def test_ink_is_readable_on_paper():
 def test_what_cannot_be_shown_is_refused_by_name(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+IMAGES, HISTORY = DATA.images([0, 1]), History([{"step": 1, "loss": 1.0, "seconds": 0.0}], 1)
+REFUSED = {
+    "NaN": (
+        lambda: viz.to_rgb(torch.full((1, 4, 4), float("nan"))),
+        "images: got NaN for 16 pixels; allowed are floats",
+    ),
+    "NaN of half": (lambda: viz.to_rgb(torch.full((3, 2, 2), float("nan")).half()), "images: got NaN for 12 pixels"),
+    "None": (lambda: viz.to_rgb(None), "images: got None"),
+    "rows None": (lambda: viz.image_rows(None, ["a"]), "rows: got None; allowed is rows of images"),
+    "no rows": (lambda: viz.image_rows([], []), "rows: got 0 with 0 labels"),
+    "a row of no image": (
+        lambda: viz.image_rows([IMAGES[:0]], ["a"]),
+        r"rows\[0\]: got images of shape \(0, 2, 16, 16\)",
+    ),
+    "a row that is one image": (lambda: viz.image_rows([IMAGES, IMAGES[0]], "ab"), r"rows\[1\]: got images of shape"),
+    "too few labels": (lambda: viz.image_rows([IMAGES, IMAGES], ["a"]), "rows: got 2 with 1 labels"),
+    "labels None": (lambda: viz.image_rows([IMAGES], None), "labels: got None; allowed is a list"),
+    "columns 5": (lambda: viz.image_rows([IMAGES], ["a"], columns=5), "columns: got 5; allowed is a list"),
+    "size 0": (lambda: viz.image_rows([IMAGES], ["a"], size=0), "size: got 0; allowed are finite numbers above 0"),
+    "factors of None": (lambda: viz.factor_traversals(None), "data: got None; allowed is a dataset"),
+    "factors of no index": (lambda: viz.factor_traversals(DATA, None), "index: got None"),
+    "factors in no column": (
+        lambda: viz.factor_traversals(DATA, columns=0),
+        "columns: got 0; allowed are integers from 1",
+    ),
+    "factors in None": (lambda: viz.factor_traversals(DATA, columns=None), "columns: got None"),
+    "no draw": (lambda: viz.figure_frames(None, [1, 2], name="a", alt="b"), "draw: got None; allowed is a function"),
+    "no values": (
+        lambda: viz.figure_frames(plt.figure, None, name="a", alt="b"),
+        "values: got None; allowed is a list",
+    ),
+    "one term": (
+        lambda: viz.training_curves(HISTORY, terms="loss"),
+        r"terms: got 'loss'; allowed is a list of terms, \['l",
+    ),
+    "terms 5": (lambda: viz.training_curves(HISTORY, terms=5), "terms: got 5; allowed is a list of terms"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_figure_names_what_it_cannot_show(name):
+    call, words = REFUSED[name]
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("figure", [viz.latent_traversals, viz.latent_frames], ids=lambda figure: figure.__name__)
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (dict(framework=None), "framework: got None; allowed is a framework"),
+        (dict(data=None), "data: got None; allowed"),
+        (dict(index=None), "index: got None"),
+        (dict(index=1.5), "index: got"),
+        (dict(index=[0]), r"index: got shape \(1,\)"),
+        (dict(columns=None), "columns: got None"),
+        (dict(columns=0), "columns: got 0"),
+        (dict(columns=2**62), r"columns: got 4611686018427387904; allowed are integers from 1 to 1,000\."),
+        (dict(columns=2.5), "columns: got 2.5"),
+        (dict(span=None), "span: got None; allowed are finite numbers above 0"),
+        (dict(span=float("nan")), "span: got nan"),
+        (dict(span=0), "span: got 0"),
+        (dict(span=1e300), "span: got 1e"),
+        (dict(span="a"), "span: got 'a'"),
+    ],
+)
+def test_a_latent_figure_names_what_it_cannot_show(figure, changed, words):
+    given = dict(framework=BetaVAE(mlp_vae(DATA, 3, hidden=(4,))), data=DATA, index=0) | changed
+    with pytest.raises(ValueError, match=words):
+        figure(given.pop("framework"), given.pop("data"), given.pop("index"), **given)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (dict(index=[]), r"index: got \[\]; allowed are one or more"),
+        (dict(index=5), "index: got 5; allowed are one or"),
+        (dict(index=[[1, 2], [3, 4]]), r"index: got \[\[1, 2\], \[3, 4\]\]; allowed are one or more indices in a row"),
+        (dict(index=None), "index: got None"),
+        (dict(framework=None), "framework: got None"),
+        (dict(data=None), "data: got N"),
+    ],
+)
+def test_reconstructions_name_what_they_cannot_show(changed, words):
+    given = dict(framework=BetaVAE(mlp_vae(DATA, 3, hidden=(4,))), data=DATA, index=[1]) | changed
+    with pytest.raises(ValueError, match=words):
+        viz.reconstructions(**given)

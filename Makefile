@@ -15,6 +15,7 @@ help:  ## list the verbs
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r verb what; do printf '  make %-9s %s\n' "$$verb" "$$what"; done
 
 setup: $(STAMP)  ## make .venv and install the course with the tested versions
+	@echo 'Ready. Read: make book. Run a chapter: $(BIN)/jupyter lab chapters/02_vae.ipynb'
 
 # A set-up that was interrupted can leave packages half copied, which pip takes for installed: such a .venv is made anew.
 $(STAMP): pyproject.toml constraints.txt
@@ -45,27 +46,34 @@ check: $(STAMP)  ## ruff and the fast tests, in three minutes
 test: $(STAMP)  ## run every check: ruff, then all tests
 	@$(BIN)/python -m ruff check .
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=30 --durations-min=5
+	@echo 'All checks pass. To see the book: make book.'
 
 stress: $(STAMP)  ## run the slow checks too: training that is killed, starved and fed rubbish, many times over
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m stress
 
 chapters: $(STAMP)  ## execute the chapters and store their outputs; one with CHAPTER=02_vae
 	@$(BIN)/python tools/chapters.py $(CHAPTER)
+	@echo 'Stored in chapters/. See them in the book: make book; or run one: $(BIN)/jupyter lab chapters/'
 
 cards: $(STAMP)  ## renew the cards of claims in chapters, for which nothing has to be executed
 	@$(BIN)/python tools/chapters.py --cards
+	@echo 'The cards are in chapters/. See them: make book.'
 
 timings: $(STAMP)  ## measure how long each notebook takes, on an idle computer
 	@$(BIN)/python tools/timings.py
+	@echo 'The times are in book/timings.md. See them: make book.'
 
 exercises: $(STAMP)  ## make the students' exercises from their solutions
 	@$(BIN)/python tools/exercises.py
+	@echo 'Open one: $(BIN)/jupyter lab exercises/02_vae.ipynb. The solutions are in book/exercises_solutions.md: make book.'
 
-reference: $(STAMP)  ## write the pages of the book that are made from docstrings and other sources
+reference: $(STAMP)  ## write the pages made from docstrings and other sources, and what chapters say of their time
 	@$(BIN)/python tools/reference.py
+	@echo 'The pages are in book/. See them: make book.'
 
 scorecard: $(STAMP)  ## write the scorecard from the claims and the stored results
 	@$(BIN)/python tools/scorecard.py
+	@echo 'The scorecard is book/scorecard.md. See it: make book.'
 
 publish: $(if $(URL),$(STAMP))  ## write the repository's address where it is needed: URL=https://github.com/owner/name
 	@if [ -z '$(URL)' ]; then echo 'Name the address: make publish URL=https://github.com/owner/name'; exit 1; fi

@@ -29,7 +29,7 @@ PATH_LIKE = re.compile(r"^\S*$|\.(?:png|jpe?g|svg|gif)\b|(?:^|\s)\.{0,2}/\w")
 # What a chapter has, beside its title, and how one recognises it.
 PARTS = {
     "the objectives, “**After this chapter you can**” and a list": r"^\*\*After this chapter you can\*\*\n+1\. ",
-    "the prerequisites, “**You need** …”": r"^\*\*You need\*\* \w",
+    "the prerequisites, “**You need** …”": r"^\*\*You need\*\* \S",
     "a prediction, “> **Predict before you read on.** …”": r"^> \*\*Predict before you read on\.\*\* \w",
     "the heading “## Summary”": r"^## Summary$",
     "the heading “## Quiz”": r"^## Quiz$",

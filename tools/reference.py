@@ -13,6 +13,7 @@ import course_map
 import notebook_io
 import score_costs
 import scorecard
+import study_time
 import timings
 from course_lib import frameworks, metrics
 
@@ -249,6 +250,7 @@ PAGES = {
 
 
 def main() -> int:
+    study_time.main()  # before the map, which says the times
     for path, page in PAGES.items():
         path.write_text(page(), encoding="utf-8")
         print(path.relative_to(notebook_io.ROOT))

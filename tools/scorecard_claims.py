@@ -6,7 +6,7 @@ from functools import cache
 from html import escape
 
 import course_lib.data
-import course_map
+import course_list
 import notebook_io
 import scorecard_figures
 from course_replication import Card, Run, Verdict
@@ -148,7 +148,7 @@ def is_written(name: str) -> bool:
 
 @cache
 def chapter_titles() -> dict[str, str]:
-    return {name: texts[0] for part in course_map.parts() for name, texts in part["chapters"].items()}
+    return course_list.titles()
 
 
 def plain_text(text: str) -> str:

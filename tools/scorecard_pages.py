@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
-import course_map
+import course_list
 import scorecard_figures
 from course_replication import Verdict
 from course_replication.card_tables import Table
@@ -135,9 +135,9 @@ def by_chapter(verdicts: Sequence[Verdict]) -> str:
         "[The scorecard](scorecard.md) has the counts, and what the verdicts mean.",
         filter_form(verdicts),
     ]
-    for part in course_map.parts():
+    for part in course_list.parts():
         parts.append(f"## {part['part']}")
-        for name, (title, _) in part["chapters"].items():
+        for name, (title, *_) in part["chapters"].items():
             claims = [each for each in verdicts if each.claim.chapter == name]
             if claims:
                 read = f"[Read the chapter](../chapters/{name}.ipynb)"

@@ -1,7 +1,7 @@
 """Measure how long each notebook of the book takes: `make timings`, on an idle computer; it writes book/timings.json.
 
 Each notebook is executed from top to bottom in a fresh kernel with one thread, as `make chapters` does, and nothing is
-stored but the seconds. The page book/timings.md is made from them by `make reference`.
+stored but the seconds. `make reference` makes the page book/timings.md from them and from what there is to read.
 """
 
 import datetime
@@ -17,14 +17,12 @@ import torch
 
 import chapters
 import notebook_io
+import study_time
 
 RECORD = notebook_io.ROOT / "book" / "timings.json"
 PAGE = notebook_io.ROOT / "book" / "timings.md"
-HEAD = """<!-- Made from timings.json by `make reference`; `make timings` measures. -->
+HEAD = """<!-- Made from the notebooks and timings.json by `make reference`; `make timings` measures. -->
 # How long it takes
-
-Each notebook from top to bottom, in a fresh kernel with one thread: the imports, the drawing of the data, training and
-figures. Reading takes longer.
 
 """
 
@@ -50,19 +48,33 @@ def measure(path: Path) -> dict:
     return {"seconds": round(seconds, 1), "code_cells": len(notebook_io.code_cells(notebook))}
 
 
+def _row(path: Path, record: dict) -> str:
+    """A notebook's line: its time to read, for its exercises, and to compute."""
+    link = Path(os.path.relpath(path, PAGE.parent)).as_posix()
+    notebook = notebook_io.read(path)
+    title = notebook.cells[0].source.splitlines()[0].removeprefix("# ")
+    core, everything = map(study_time.in_fives, study_time.reading(notebook))
+    practise = study_time.exercises(path.stem[:2])
+    studied = f"{core} min | {everything} min | {f'{study_time.in_fives(practise)} min' if practise else '–'}"
+    if path.parent == PAGE.parent:  # a page to look things up in
+        studied = "– | – | –"
+    found = record["notebooks"].get(path.stem)
+    computes = f"{found['seconds']:.0f} s" if found else "not measured"
+    return f"| [{title}]({link}) | {studied} | {computes} |"
+
+
 def page() -> str:
     record = json.loads(RECORD.read_text(encoding="utf-8"))
-    lines = ["| Notebook | CPU, one thread | code cells |", "|---|---|---|"]
-    for path in notebook_io.executed():
-        link = Path(os.path.relpath(path, PAGE.parent)).as_posix()
-        title = notebook_io.read(path).cells[0].source.splitlines()[0].removeprefix("# ")
-        found = record["notebooks"].get(path.stem)
-        took = f"{found['seconds']:.0f} s | {found['code_cells']}" if found else "not measured | –"
-        lines.append(f"| [{title}]({link}) | {took} |")
+    lines = ["| Notebook | core | all | exercises | computes |", "|---|---|---|---|---|"]
+    lines += [_row(path, record) for path in notebook_io.executed()]
+    studied = f"**To study**, by one rule for all chapters. {study_time.RULE} All are rounded to five minutes."
     versions = f"PyTorch {record['torch']}, Python {record['python']}"
-    where = f"Measured on {record['date']}, on one core of: {record['processor']}; {versions}."
-    gpu = "No notebook has been timed on a graphics card yet."
-    return HEAD + "\n".join(lines) + f"\n\n{where} {gpu}\n"
+    computed = (
+        "**To compute**: each notebook from top to bottom, in a fresh kernel with one thread: the imports, the drawing "
+        f"of the data, training and figures. Measured on {record['date']}, on one core of: {record['processor']}; "
+        f"{versions}. No notebook has been timed on a graphics card yet."
+    )
+    return HEAD + "\n".join(lines) + f"\n\n{studied}\n\n{computed}\n"
 
 
 def main() -> int:

@@ -70,7 +70,7 @@ def test_the_free_factor():
 
 
 def test_the_map():
-    says("**(c)**: one, MIG.", "five of sixteen, and merging comes next", "Only the empty code is noticed by all")
+    says("**(b)**: one, MIG.", "five of sixteen, and merging comes next", "Only the empty code is noticed by all")
     every, some = shown("map-count").splitlines()
     assert every.split(": ")[1] == "MIG" and some.endswith(": 15 of 16")
     counts = table("map-count").loc["scores that notice"]

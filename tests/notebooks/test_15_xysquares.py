@@ -68,11 +68,11 @@ def test_the_trainings():
     found = floats("train-runs")
     untrained, base, longer, wider, cheaper, sliding = found.values()
     says(
-        "the rank correlation over distinct pairs is −.07, on average", "Only (d).", "no single factor gets beyond .05"
+        "the rank correlation over distinct pairs is −.07, on average", "Only (a).", "no single factor gets beyond .05"
     )
     assert base[3] == -0.07 and sliding[3] > 0.7
     assert all(abs(row[3]) < 0.08 and row[4] <= 0.05 for row in (untrained, base, longer, wider, cheaper))
-    says("green as well as with (a), red with .55 of its variance left to find in place of .90")
+    says("green as well as with (b), red with .55 of its variance left to find in place of .90")
     assert abs(sliding[1] - longer[1]) < 0.015 and (sliding[0], base[0]) == (0.55, 0.9)
     says("bring the green square back better")
     assert max(longer[1], wider[1]) < base[1] - 0.1

@@ -39,7 +39,7 @@ def test_known_codes():
 
 def test_what_three_perfect_scores_are_worth():
     found = {name: [*map(float, cells)] for name, cells in table("collapse-table").items()}
-    says("It is **(d)**. All three scores of the thesis call the sum perfect.", "Three perfect scores again.")
+    says("It is **(a)**. All three scores of the thesis call the sum perfect.", "Three perfect scores again.")
     assert "perfect" not in CHAPTER.notebook.cells[0].source  # nothing before the question gives it away
     assert found["summed in one latent"][:3] == found["place of the image in the list"][:3] == [1, 1, 1]
     says(".33 for the sum. And MIG, which sees that the latent knows none of the four factors well: .07.")

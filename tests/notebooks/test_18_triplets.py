@@ -114,7 +114,7 @@ def test_ties():
 def test_the_scores_in_the_end():
     found = ends()
     seven, plain = found["ℓ1 (7)"], found["β-VAE (7)"]
-    says("It is (d): .24 for seven latents", "Fewer than 4 % of the triplets are wrong", "(linearity .97)")
+    says("It is (b): .24 for seven latents", "Fewer than 4 % of the triplets are wrong", "(linearity .97)")
     assert round(seven["mig"], 2) == 0.24 and seven["l1"] < 0.04 and round(seven["linearity"], 2) == 0.97
     assert 0.45 < plain["l1"] < 0.5 and plain["mig"] < 0.02
     says("Nothing is mixed; modularity .998", "axis alignment .95, MIG .75", "*That* is mixed: modularity .83")

@@ -299,6 +299,16 @@ def test_no_page_says_a_verdict_without_kind_and_scale():
     assert badge_faults(scorecard_pages.overview(MADE_UP)) == []
 
 
+def test_no_chapter_says_a_verdict_without_kind_and_scale():
+    for path in [*notebook_io.ROOT.glob("chapters/*.ipynb"), *notebook_io.ROOT.glob("book/*.ipynb")]:
+        for cell in notebook_io.read(path).cells:
+            texts = [cell.source] if cell.cell_type == "markdown" else []
+            texts += [str(output.get("text", "")) for output in cell.get("outputs", ())]
+            kinds = [output.get("data", {}) for output in cell.get("outputs", ())]
+            texts += [str(text) for data in kinds for kind, text in data.items() if kind.startswith("text/")]
+            assert [fault for text in texts for fault in badge_faults(text)] == [], (path.name, cell.id)
+
+
 def test_no_card_or_picture_says_a_verdict_without_kind_and_scale():
     for verdict in [*MADE_UP, *scorecard.verdicts_of(CLAIMS, RESULTS)]:
         shown = Card(verdict)
@@ -344,7 +354,7 @@ def test_counts_by_kind_and_scale():
     ]  # fmt: skip
     table = BeautifulSoup(scorecard_counts.counts_html(MADE_UP, "All", "a"), "html.parser")
     cells = [[cell.get_text() for cell in row.select("td")] for row in table.select("tbody tr")]
-    assert cells[-1] == ["3", "1", "1", "2", "1", "1", "9"] and cells[2][-1] == "2"
+    assert len(cells) == 5 and cells[0] == ["1", "1", "0", "0", "0", "1", "3"] and cells[2][-1] == "2"
     assert table.select("tbody a")[0]["href"] == "a.html?kind=number&scale=exact&verdict=match#filter"
     assert table.select("tbody a")[0]["aria-label"] == "1 match · number · exact"
 

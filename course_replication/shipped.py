@@ -1,0 +1,64 @@
+"""Trained models that come with the course, in float16: pictures for chapters, no evidence for claims."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course_replication.strict_yaml import load_strictly
+
+if TYPE_CHECKING:  # PyTorch is imported where a model is asked for: a claim's card needs none
+    from course_lib.data import GridDataset
+    from course_lib.frameworks import Framework
+
+HERE = Path(__file__).parent
+MODELS = HERE / "artefacts" / "models"
+PROVENANCE = "provenance"  # beside the configuration of the framework
+
+
+def recipes() -> dict[str, dict]:
+    """How each model is trained, by its name: the entries of shipped.yml."""
+    return load_strictly((HERE / "shipped.yml").read_text("utf-8"))
+
+
+def shipped_model(name: str) -> "Framework":
+    """The trained framework of that name, on the CPU, for `encode`, `decode` and `reconstruct`.
+
+    Its weights were rounded to float16 when they were stored; they are computed with in float32. Raises ValueError
+    naming the models that there are.
+
+    Examples
+    --------
+    >>> shipped_model("shapes3d-entangled").encode(images)      # (B, 10)
+    """
+    from course_lib.frameworks import load_framework
+
+    return load_framework(_file(name)).eval()
+
+
+def shipped_model_card(name: str) -> dict:
+    """Where the model comes from: its recipe, and under "provenance" the code, device and scores of its training."""
+    from course_lib.storage import read_tensors
+
+    _, config = read_tensors(_file(name))
+    return {"name": name, **_recipe(name), PROVENANCE: config[PROVENANCE]}
+
+
+def shipped_data(name: str) -> "GridDataset":
+    """The dataset that the model was trained on, as the course draws it."""
+    import course_lib.data
+
+    return getattr(course_lib.data, _recipe(name)["data"])()
+
+
+def _recipe(name: str) -> dict:
+    found = recipes()
+    if name not in found:
+        raise ValueError(f"name: got {name!r}; expected one of {', '.join(found)}.")
+    return found[name]
+
+
+def _file(name: str) -> Path:
+    _recipe(name)
+    path = MODELS / f"{name}.safetensors"
+    if not path.exists():
+        raise ValueError(f"name: {name!r} has a recipe but no weights yet: python tools/shipped_models.py {name}")
+    return path

@@ -1,0 +1,47 @@
+"""Hidden checks of chapter 5: many latents, large batches, other groups.
+
+Used with `python -m course_lib grade … --hidden exercises/hidden`. Not part of the wheel or of what students get.
+"""
+
+import torch
+
+from course_grading.exercise import hidden
+from course_grading.registry import find
+
+SIZES = "estimates and permutations that also hold at other sizes"
+
+
+def _narrow_batches(generator: torch.Generator) -> list[list]:
+    """Forty latents with narrow posteriors, and a dataset of a million images."""
+    mean = torch.randn(12, 40, generator=generator)
+    log_variance = -5 + 0.3 * torch.randn(12, 40, generator=generator)
+    latents = mean + (log_variance / 2).exp() * torch.randn(12, 40, generator=generator)
+    return [[*(part.requires_grad_() for part in (latents, mean, log_variance)), 1_000_000]]
+
+
+def _many_codes(generator: torch.Generator) -> list[list[torch.Tensor]]:
+    """More codes than latents, and more latents than codes."""
+    cases = []
+    for size, dim in ((40, 7), (3, 20)):
+        orders = torch.stack([torch.randperm(size, generator=generator) for _ in range(dim)], 1)
+        cases.append([torch.randn(size, dim, generator=generator), orders])
+    return cases
+
+
+def _large_batches(generator: torch.Generator) -> list[list[int]]:
+    return [[64, 737_280], [33, 40 + int(torch.randint(0, 9, (), generator=generator))]]
+
+
+def _many_groups(generator: torch.Generator) -> list[list]:
+    """Eight latents in three groups that are no neighbours, nearly dependent."""
+    root = torch.randn(8, 9, generator=generator, dtype=torch.float64)
+    order = torch.randperm(8, generator=generator).tolist()
+    return [[root @ root.T + 1e-3 * torch.eye(8, dtype=torch.float64), [order[:3], order[3:4], order[4:]]]]
+
+
+EXERCISES = (
+    hidden(find("05.1"), "05.1h", title="Narrow posteriors", objective=SIZES, points=1, cases=_narrow_batches),
+    hidden(find("05.2"), "05.2h", title="Many codes", objective=SIZES, points=1, cases=_many_codes),
+    hidden(find("05.3"), "05.3h", title="Large batches", objective=SIZES, points=1, cases=_large_batches),
+    hidden(find("05.5"), "05.5h", title="Many groups", objective=SIZES, points=1, cases=_many_groups),
+)

@@ -1,0 +1,93 @@
+"""Trainings whose total correlation is known: its parts against closed forms, and what a claim asks for is measured."""
+
+import math
+
+import pandas
+import pytest
+import torch
+
+from course_lib.data import DSprites
+from course_lib.frameworks import BetaTCVAE, Step
+from course_lib.models import DiagonalGaussian, mlp_vae
+from course_replication import Context, load_claims
+from course_replication.measurements import total_correlation as measurement
+from course_replication.measurements.few_sprites import KEPT, FewSprites
+from course_replication.plans import metrics_of, parts_of
+
+CLAIMS = {claim.id: claim for claim in load_claims()}
+SPRITES = FewSprites()
+
+
+@pytest.fixture
+def context(tmp_path):
+    return Context(3, torch.device("cpu"), tmp_path / "scratch")
+
+
+def test_few_sprites_are_those_of_dsprites():
+    place = [2, 1, 3, 5, 0]
+    large = DSprites().images(DSprites.space.index([kept[at] for kept, at in zip(KEPT, place, strict=True)]))
+    small = SPRITES.images(SPRITES.space.index(place))
+    assert torch.equal(small[0], large[0].float().view(16, 4, 16, 4).mean((1, 3)).round().to(torch.uint8))
+    assert len(SPRITES) == 2304 and len(SPRITES.images(torch.arange(2304)).flatten(1).unique(dim=0)) == 2304
+
+
+def test_densities_are_those_of_the_mixture():
+    draw = torch.Generator().manual_seed(0)
+    mixture = DiagonalGaussian(*torch.randn(2, 7, 3, generator=draw, dtype=torch.float64))
+    latents = torch.randn(5, 3, generator=draw, dtype=torch.float64)
+    joint, marginals = measurement.log_densities(latents, mixture)
+    normal = torch.distributions.Normal(mixture.mean, mixture.std)
+    each = normal.log_prob(latents[:, None]).exp()
+    torch.testing.assert_close(joint.exp(), each.prod(2).mean(1))
+    torch.testing.assert_close(marginals.exp(), each.mean(1))
+
+
+def test_known_posteriors_have_known_parts(monkeypatch):
+    """Means on a Gaussian cloud of correlation ρ, as variance and as noise: the total correlation in closed form."""
+    draw, noise, rho = torch.Generator().manual_seed(0), 0.2, 0.9
+    cloud = torch.randn(len(SPRITES), 2, generator=draw, dtype=torch.float64) * (1 - noise) ** 0.5
+    cloud[:, 1] = rho * cloud[:, 0] + (1 - rho**2) ** 0.5 * cloud[:, 1]
+    posterior = DiagonalGaussian(cloud, torch.full_like(cloud, math.log(noise)))
+    monkeypatch.setattr(measurement, "_posterior", lambda framework, data: posterior)
+    found = measurement.total_correlation(object(), SPRITES, 0, 2000)
+    exact = -0.5 * math.log(1 - (rho * (1 - noise)) ** 2)
+    assert found["total-correlation"] == pytest.approx(exact, abs=0.05)
+    assert found["marginal-kl"] == pytest.approx(0, abs=0.02)
+    assert found["information"] == pytest.approx(-math.log(noise) - exact, abs=0.12)
+    assert "total-correlation/discriminator" not in found
+
+
+def test_each_weight_weighs_its_own_term():
+    images = SPRITES.observations(torch.arange(0, 2304, 100))[None]
+    plain, weighted = (
+        kind(mlp_vae(SPRITES, 3, hidden=(8,)), estimator="mss", beta=2.0, **own)
+        for kind, own in ((BetaTCVAE, {}), (measurement.WeightedTCVAE, {"alpha": 3.0, "omega": 5.0}))
+    )
+    terms = [
+        each.loss(images, Step(torch.tensor(0), 1, torch.Generator().manual_seed(0))) for each in (plain, weighted)
+    ]
+    ratios = {name: (terms[1][name] / terms[0][name]).item() for name in terms[0]}
+    assert ratios == pytest.approx(
+        {"reconstruction": 1, "mutual_information": 3, "total_correlation": 1, "dimension_wise_kl": 5}
+    )
+
+
+def test_a_training_that_gets_worse_is_not_stable():
+    steady = pandas.DataFrame({"reconstruction": [40.0 - i for i in range(30)]})
+    jumped = pandas.DataFrame({"reconstruction": [40.0 - i + 30 * (i > 20) for i in range(30)]})
+    assert measurement.stable(steady) and not measurement.stable(jumped)
+
+
+ASKED = ("figure-4", "figure-7", "figure-7-gamma", "figure-37", "figure-40", "section-3-batch")
+
+
+@pytest.mark.parametrize(
+    "name", [*(f"factorvae/{each}" for each in ASKED), "isa/section-2.1", "assumptions/equation-4"]
+)
+def test_what_a_claim_asks_for_is_measured(name, context):
+    claim, found = CLAIMS[name], set()
+    for part in parts_of(claim, "small"):
+        settings = part.settings | {"steps": 20, "log_every": 1, "batch_size": 8}
+        found |= {part.name.format(metric) for metric in measurement.scores(context, **settings)}
+        (context.scratch / "model.safetensors").unlink()
+    assert {*metrics_of(claim)} <= found

@@ -30,6 +30,7 @@ ORDER = (
     "FactorVAEToPrior",
     "ISAVAE",
     "ISATCVAE",
+    "QLAE",
     "InfoGAN",
     "InfoWGAN_GP",
     "AdaGVAE",

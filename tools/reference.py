@@ -101,10 +101,12 @@ FAMILIES = {
         "mutual_information": "Mutual information",
         "mig": "Mutual information gap (MIG)",
         "modularity": "Modularity and explicitness",
+        "infomec": "Modularity, compactness and explicitness in nats (InfoMEC)",
     },
     "How well latents predict factors": {
         "dci": "Disentanglement, completeness, informativeness (DCI)",
         "sap": "Separated attribute predictability (SAP)",
+        "dci_es": "Explicitness and size (DCI-ES)",
         "downstream_logistic": "Downstream, logistic regression",
         "downstream_trees": "Downstream, boosted trees",
     },

@@ -54,6 +54,8 @@ def test_twins_name_wrong_arrays(name):
             twin(latents, factors)
     with pytest.raises(ValueError, match=r"names: got \('x',\); 2 factors need as many different names"):
         twin(LATENTS, FACTORS, names=["x"])
+    with pytest.raises(ValueError, match="names: got 5; allowed is one name per factor"):
+        twin(LATENTS, FACTORS, names=5)
 
 
 @pytest.mark.parametrize(

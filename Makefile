@@ -45,7 +45,7 @@ check: $(STAMP)  ## ruff and the fast tests, in three minutes
 # One thread for each worker: two trainings that share cores with two threads each run ten times slower.
 test: $(STAMP)  ## run every check: ruff, then all tests
 	@$(BIN)/python -m ruff check .
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --durations=30 --durations-min=5
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=30 --durations-min=5
 	@echo 'All checks pass. To see the book: make book.'
 
 stress: $(STAMP)  ## run the slow checks too: training that is killed, starved and fed rubbish, many times over

@@ -83,9 +83,9 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case []:
             values()
-        case ["--growth"]:
-            growth()
-        case ["--memory"]:
-            memory()
+        case ["--growth", *names]:
+            growth(names or SCORES)
+        case ["--memory", *names]:
+            memory(names or SCORES)
         case _:
             sys.exit(__doc__)

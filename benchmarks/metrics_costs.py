@@ -1,7 +1,8 @@
 """What the scores cost: processor time as n, D and F grow, and memory on a large grid. Stored in metrics_costs.json.
 
-`python benchmarks/metrics.py --growth` and `--memory` measure one half of that file each, anew and whole; `make
-reference` shows it in the book. Each half carries the date, the processor and the versions that it was measured with.
+`python benchmarks/metrics.py --growth` and `--memory` measure one half of that file each, anew and whole, or of the
+scores that are named alone, if processor and versions are those of the others; `make reference` shows it in the book.
+Each half carries the dates, the processor and the versions that it was measured with.
 """
 
 import json
@@ -72,7 +73,7 @@ def cpu_seconds(name, table, options):
     return float(f"{min(seconds):.4g}")
 
 
-def growth():
+def growth(names=SCORES):
     """Processor seconds of each score while n, D or F grows and the others stay, in one thread."""
     torch.set_num_threads(1)
     sizes = {(FACTORS, LATENTS), *((FACTORS, d) for d in GROWTH["D"]), *((f, LATENTS) for f in GROWTH["F"])}
@@ -80,7 +81,7 @@ def growth():
     print(f"{'score':<28}{'n':>8}" + "".join(f"{f'{axis} × {part}':>9}" for axis in GROWTH for part in GROWTH[axis]))
     scores = {}
     with threadpool_limits(1):
-        for name in SCORES:
+        for name in names:
             usual = options_of(name, 1)
             runs = {"n": [], "D": [], "F": []}
             middle = cpu_seconds(name, tables[FACTORS, LATENTS], usual)
@@ -98,11 +99,11 @@ def growth():
     store("growth", setting | {"scores": scores})
 
 
-def memory():
+def memory(names=SCORES):
     """The largest memory of each score beyond what the process had before, each in a process of its own."""
     print(f"{'score':<28}{'MB':>8}{'workers':>9}")
     scores = {}
-    for name in SCORES:
+    for name in names:
         command = [sys.executable, __file__, "--peak", name]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         scores[name] = json.loads(done.stdout.splitlines()[-1])
@@ -138,12 +139,18 @@ def kilobytes(process, *entries):
 
 
 def store(part, measured):
-    """Put one half of the file in the place of the old one."""
+    """Put one half of the file in the place of the old one, or the scores of a part of it in theirs."""
     cpu = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.M)
     libraries = {name: version(name) for name in ("numpy", "scikit-learn", "scipy", "torch")}
     source = {"date": date.today().isoformat(), "processor": cpu[1] if cpu else platform.machine()}
     source["versions"] = {"python": platform.python_version()} | libraries
     stored = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    before = stored.get(part, {})
+    if measured["scores"].keys() < before.get("scores", {}).keys() | measured["scores"].keys():
+        if any(before[entry] != source[entry] for entry in ("processor", "versions")):
+            sys.exit("The other scores were measured with another processor or other versions: measure all.")
+        measured["scores"] = before["scores"] | measured["scores"]
+        source["date"] = " and ".join(sorted({*before["date"].split(" and "), source["date"]}))
     stored[part] = source | measured
     text = json.dumps(stored, indent=1, sort_keys=True)
     FILE.write_text(re.sub(r"\[\s+([\d.e-]+),\s+([\d.e-]+)\s+\]", r"[\1, \2]", text) + "\n", encoding="utf-8")

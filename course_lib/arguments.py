@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 MOST = 10**8  # points that are drawn, columns and the like: more would not fit into the memory of a computer
+WIDEST = 2**16  # units of a layer, latents, pixels across an image
 
 
 def check_integers(low: int, high: int | None = None, /, **values) -> tuple[int, ...]:
@@ -25,7 +26,7 @@ def check_widths(hidden: Iterable[int]) -> list[int]:
     """`hidden`, the widths of layers, as Python integers; a ValueError unless they are integers from 1."""
     if not isinstance(hidden, Iterable):
         raise ValueError(f"hidden: got {hidden!r}; allowed is a list of widths, one per layer.")
-    return [*check_integers(1, **{f"hidden[{place}]": width for place, width in enumerate(hidden)})]
+    return [*check_integers(1, WIDEST, **{f"hidden[{place}]": width for place, width in enumerate(hidden)})]
 
 
 def check_shape(shape: Iterable[int]) -> tuple[int, int, int]:
@@ -33,7 +34,7 @@ def check_shape(shape: Iterable[int]) -> tuple[int, int, int]:
     sides = [*shape] if isinstance(shape, Iterable) else []
     if len(sides) != 3:
         raise ValueError(f"shape: got {shape!r}; allowed are three integers, (C, H, W).")
-    return check_integers(1, **{f"shape[{place}]": side for place, side in enumerate(sides)})
+    return check_integers(1, WIDEST, **{f"shape[{place}]": side for place, side in enumerate(sides)})
 
 
 def check_numbers(low: float, high: float = math.inf, /, *, above: bool = False, **values) -> tuple[float, ...]:

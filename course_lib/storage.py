@@ -66,6 +66,8 @@ def flaw(tensors: dict[str, Tensor]) -> str | None:
             return f"{name} has NaN or infinite numbers"
         if name.endswith(POSITIVE) and (values < 0).any():
             return f"{name} has negative numbers"
+        if name.endswith("pixel_std") and (values == 0).any():
+            return f"{name} has a 0, by which no image can be divided"
     return None
 
 

@@ -1,4 +1,4 @@
-"""What all tests share: one wheel for the session, and which tests are too slow for `make check`."""
+"""What all tests share: one wheel for the session, which tests are too slow for `make check`, and which begin."""
 
 import fcntl
 import os
@@ -15,9 +15,19 @@ SLOW = (
     "grading/test_command.py", "grading/test_grader.py", "grading/test_instructors.py", "grading/test_odd_answers.py",
     "notebooks/test_chapters.py", "theory/test_two_spheres.py",
 )  # fmt: skip
+# Files that take a minute or more, the longest first. They begin, so that no worker is left with one when the other has
+# nothing more to do: `make test` hands out whole files in this order, where pytest-xdist's own would be by how many
+# tests are in a file, and the longest are few.
+FIRST = (
+    "notebooks/test_chapters.py", "browser/test_built_book.py", "grading/test_hidden_checks.py",
+    "published/test_dsprites_tables.py", "replication/test_runs.py", "notebooks/test_book.py",
+    "notebooks/test_scorecard.py", "grading/test_chapter_04.py",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items):
+    place = {TESTS / name: order for order, name in enumerate(FIRST)}
+    items.sort(key=lambda item: place.get(item.path, len(FIRST)))  # the order within a file, and of the others, stays
     slow = [TESTS / name for name in SLOW]
     for item in items:
         if any(item.path == place or place in item.path.parents for place in slow):

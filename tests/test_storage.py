@@ -109,6 +109,14 @@ def test_weights_that_are_no_numbers_are_refused_by_their_name(number, tmp_path)
         load_framework(tmp_path / "model.safetensors")
 
 
+def test_a_deviation_of_zero_is_refused(tmp_path):
+    framework = BetaVAE(mlp_vae(DATA, 2))
+    framework.model.pixel_std.zero_()
+    framework.save(tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"model\.safetensors .*: model\.pixel_std has a 0"):
+        load_framework(tmp_path / "model.safetensors")
+
+
 @pytest.mark.parametrize(("ending", "number"), [("/exp_avg_sq", -1e-3), ("/step", -2.0), (".pixel_std", -0.1)])
 def test_what_is_never_negative_is_damage_if_it_is(ending, number, tmp_path):
     """A negative second moment makes NaN of its weight at the next step, and of all weights soon."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.util.nodes import _make_id  # keeps capitals, as the glossary's own anchors do
 
 import notebook_io
 import study_time
@@ -70,7 +71,7 @@ def _terms() -> dict[str, str]:
     text = (notebook_io.ROOT / f"{GLOSSARY}.md").read_text(encoding="utf-8")
     lines = re.search(r":::\{glossary\}\n(.*?)\n:::", text, re.DOTALL)[1].split("\n")
     terms = [term for line in lines if line[:1].strip() for term in [line.strip()]]
-    return {word.strip().lower(): f"term-{nodes.make_id(term)}" for term in terms for word in term.split(", ")}
+    return {word.strip().lower(): _make_id(f"term-{term}") for term in terms for word in term.split(", ")}
 
 
 @cache

@@ -107,12 +107,11 @@ whenRead(() => {
 // What is wider than the window scrolls in a box of its own: the box can be reached with the keyboard, and says that it
 // scrolls. A page without this file scrolls, too, and does not say so.
 whenRead(() => {
-  const boxes = document.querySelectorAll(
-    'article .text_html, article .pst-scrollable-table-container, article pre, article .claim-numbers,' +
-    'article figure.align-default');
+  const scrolling = 'article :is(.text_html, .pst-scrollable-table-container, pre, .claim-numbers, figure.align-default, ' +
+    'mjx-container[display="true"])';
   const cues = new Map();
   const look = () => {
-    for (const box of boxes) {
+    for (const box of document.querySelectorAll(scrolling)) {
       const wide = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== 'visible';
       let cue = cues.get(box);
       if (wide && !cue) {
@@ -129,7 +128,7 @@ whenRead(() => {
     }
   };
   look();
-  addEventListener('load', look);
+  addEventListener('load', () => Promise.resolve(window.MathJax?.startup?.promise).then(look));  // formulas come late
   addEventListener('resize', look);
   addEventListener('toggle', look, true);
 });

@@ -56,6 +56,10 @@ CHANGED_MISTAKES = {
         lambda a, b, sizes: torch.stack([a // s != b // s for s in _strides(sizes)], 1),
     "the remainder place % stride contains all factors after this one, and not this one itself.":
         lambda a, b, sizes: torch.stack([a % s != b % s for s in _strides(sizes)], 1),
+    "the quotient was not rounded down: with / it keeps a fraction, which holds all factors after this one. Use //.":
+        lambda a, b, sizes: torch.stack(
+            [a / s % f != b / s % f for s, f in zip(_strides(sizes), sizes, strict=True)], 1
+        ),
     "the columns are in the order in which the factors were taken off, the last one first; the task wants them in the "
     "order of `sizes`.":
         lambda a, b, sizes: changed_factors(a, b, sizes).flip(1),
@@ -96,6 +100,10 @@ def _place(draws: Tensor, count: int) -> Tensor:
     return (draws * count).floor().long()
 
 
+def _stepped(places: Tensor, values: Tensor) -> Tensor:
+    return places + (places >= values)
+
+
 def _pushed(values, draws, size):
     drawn = _place(draws, size)
     return torch.where(drawn == values, (drawn + 1) % size, drawn)
@@ -110,6 +118,22 @@ OTHER_MISTAKES = {
         _pushed,
     "the place among the others is a value only below the old one. From there on it has to be moved up by one.":
         lambda values, draws, size: _place(draws, size - 1),
+    "the old value is stepped over, but the place was drawn among `size` others, and there are size − 1: the last "
+    "place leads out of the values.":
+        lambda values, draws, size: _stepped(_place(draws, size), values),
+    "where the old value was drawn again it was moved down by one: it does change now, and the value before the old "
+    "one comes twice as often as the others.":
+        lambda values, draws, size: (lambda drawn: torch.where(drawn == values, (drawn - 1) % size, drawn))(
+            _place(draws, size)
+        ),
+    "never the old value, and all others equally often, but the last value stands where the old one was; the task "
+    "counts the others upwards.":
+        lambda values, draws, size: (lambda place: torch.where(place == values, size - 1, place))(
+            _place(draws, size - 1)
+        ),
+    "the place was rounded up: round down, so that the first of the others is at place 0.":
+        lambda values, draws, size: _stepped((draws * (size - 1)).ceil().long(), values),
+    "this is always the next value, whatever the draw.": lambda values, draws, size: (values + 1) % size,
     "moved up only where the place lies *above* the old value: where it equals the old value, nothing changes.":
         lambda values, draws, size: _place(draws, size - 1) + (_place(draws, size - 1) > values),
     "never the old value, and all others equally often, but not in the order that the task asks for: it counts the "
@@ -202,7 +226,13 @@ QUALITIES_MISTAKES = {
     "the two are exchanged: D looks along a latent's row, C along a factor's column.":
         lambda r: two_qualities(r).flip(0),
     "the entropies were not divided by the logarithm of the number of entries: an even row then has not 0.":
-        lambda r: _qualities(r, bases=(math.e, math.e)),
+        either(lambda r: _qualities(r, bases=(math.e, math.e)), lambda r: _qualities(r, bases=(2, 2))),
+    "the two logarithms are exchanged: a row has as many entries as there are factors, a column as many as there are "
+    "latents left.":
+        lambda r: _qualities(r, bases=((r.sum(1) > 0).sum().item(), r.shape[1])),
+    "both entropies were divided by the logarithm of the number of latents: a row has as many entries as there are "
+    "factors, so D wants log F.":
+        lambda r: _qualities(r, bases=((r.sum(1) > 0).sum().item(),) * 2),
     "both entropies were divided by log F: a column has as many entries as there are latents alive, so C wants the "
     "logarithm of that.":
         lambda r: _qualities(r, bases=(r.shape[1], r.shape[1])),
@@ -277,6 +307,12 @@ ANGLE_MISTAKES = {
         ),
     "the heart looks the same after a whole turn only: its hand goes round once.":
         lambda shapes, steps: _hand(shapes, steps, folds=(4, 2, 2)),
+    "the shapes are in another order: 0 is the square, 1 the ellipse and 2 the heart.":
+        lambda shapes, steps: _hand(shapes, steps, folds=FOLDS[::-1]),
+    "38 steps were made of the turn: 40 angles, of which the last is the first again, make 39.":
+        lambda shapes, steps: _hand(shapes, steps, count=38),
+    "the heart's hand stands still: it does turn, once in a whole turn.":
+        lambda shapes, steps: _hand(shapes, steps, folds=(4, 2, 0)),
     "the angle was divided by the number of symmetries: the square's hand must go round *more* often, four times in "
     "one turn, to be back after a quarter.":
         lambda shapes, steps: _hand(shapes, steps, folds=(1 / 4, 1 / 2, 1)),

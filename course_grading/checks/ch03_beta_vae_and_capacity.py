@@ -125,6 +125,11 @@ LOOKS_MISTAKES = {
         _seen(variance=lambda precision: precision**-0.5),
     "the noise variance was squared: `noise` is a variance already.":
         lambda x, w, s: _seen()(x, w, s**2),
+    "a root was taken of the noise variance: `noise` is s² already.":
+        lambda x, w, s: _seen()(x, w, s**0.5),
+    "the mean is what the looks say without the prior: it pulls the mean towards 0.":
+        lambda x, w, s: torch.stack([x.mean(1) / w, _seen()(x, w, s)[:, 1]], 1),
+    "only one look was used: all of them count.": lambda x, w, s: _seen()(x[:, :1], w, s),
     "n stands where 1/n belongs: more looks make the variance smaller, as a smaller β does.":
         _seen(times=lambda n: 1 / n, evidence=lambda x: x.mean(1) / x.shape[1]),
     "the precision counts n looks and the mean only their average: the evidence in the mean is the sum of the looks.":
@@ -184,6 +189,10 @@ CARRY_MISTAKES = {
         lambda b, v, d, ov, od: b * v / od,
     "the number of latents of theirs does not matter: their KL is a sum.":
         lambda b, v, d, ov, od: b * od / (v * d),
+    "the size went in upside down: with fewer values in the sum of errors a nat has to cost less.":
+        lambda b, v, d, ov, od: b * v * od / ov**2,
+    "the sides were compared: it is the numbers of values that count.":
+        lambda b, v, d, ov, od: b * (ov / v) ** 0.5 * od / ov,
     "the image size went in twice: a mean over values has no size of its own.":
         lambda b, v, d, ov, od: b * od * ov / v**2,
 }  # fmt: skip
@@ -271,10 +280,10 @@ ANNEALED_RIGHT = (
 def worlds(generator: torch.Generator) -> list[list[Tensor]]:
     """Grids of two or three factors, each image once, in a random order; factors add, but for some noise."""
     cases = []
-    for sizes, pixels in (((4, 3), 6), ((2, 5, 3), 8), ((6, 2), 3)):
+    for sizes, pixels, scales in (((4, 3), 6, (3, 1)), ((2, 5, 3), 8, (1, 4, 2)), ((6, 2), 3, (1, 3))):
         factors = torch.cartesian_prod(*(torch.arange(size) for size in sizes))
         images = sum(
-            (place + 1) * torch.randn(size, pixels, generator=generator, dtype=torch.float64)[factors[:, place]]
+            scales[place] * torch.randn(size, pixels, generator=generator, dtype=torch.float64)[factors[:, place]]
             for place, size in enumerate(sizes)
         )
         images = images + 0.5 * torch.randn(images.shape, generator=generator, dtype=torch.float64) + 3
@@ -320,6 +329,10 @@ ENTRY_MISTAKES = {
         _entry(of=lambda covariance: torch.linalg.eigvalsh(covariance)[0]),
     "the largest variance of a single pixel was taken: a direction may combine many pixels.":
         _entry(of=lambda covariance: covariance.diagonal().max()),
+    "the prices are sorted: they belong in the order of the factors.":
+        lambda images, factors: entry_prices(images, factors).sort().values,
+    "this is the first direction of all images together: each factor has mean images of its own.":
+        lambda images, factors: _entry()(images, torch.arange(len(images))[:, None]).repeat(factors.shape[1]),
     "a singular value stands for the eigenvalue: λ is a variance, the square of a deviation.":
         _entry(of=lambda covariance: torch.linalg.eigvalsh(covariance)[-1].sqrt()),
 }  # fmt: skip
@@ -342,11 +355,13 @@ ROWS = {
 WORDS = ("codes", "collapsed", "untrained", "unknown")
 ROWS_MISTAKES = {
     "A: a MIG of .03 is low, and yet .12 of the variance is left: it has a code, which is not disentangled.":
-        "collapsed",
-    "B: independent latents at 0.01 nats are latents that say nothing: all variance is left.": "codes",
-    "C: β = 250 looks like collapse, but β has a meaning only beside loss and size: .35 are left.": "collapsed",
+        either("collapsed", "untrained", "unknown"),
+    "B: independent latents at 0.01 nats are latents that say nothing: all variance is left.":
+        either("codes", "unknown"),
+    "C: β = 250 looks like collapse, but β has a meaning only beside loss and size: .35 are left.":
+        either("collapsed", "untrained", "unknown"),
     "D: it leaves more than the mean image does: a trained decoder would at least draw the mean image.":
-        either("collapsed", "codes"),
+        either("collapsed", "codes", "unknown"),
     "E: a tenth of a nat and .98 left: the score of .41 is that of a code which hardly exists.":
         either("codes", "unknown"),
     "F: neither what is left nor the KL is given. A total correlation of 0 fits both a perfect code and none.":

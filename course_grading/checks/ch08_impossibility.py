@@ -443,9 +443,12 @@ AXES_MISTAKES = {
 
 def _searched(first, second):
     """The angle at which the differences, turned back, lie nearest to an axis."""
-    angles = torch.arange(0, 90, 0.1, dtype=torch.float64)
-    misses = torch.sin(torch.deg2rad(2 * (_angles(second - first) - angles.unsqueeze(1)))).square().mean(1)
-    return angles[misses.argmin()]
+    directions, nearest = _angles(second - first), torch.tensor(45.0)
+    for step in (1, 0.1):  # within 45 degrees, and then within 4.5
+        angles = nearest + torch.arange(-45 * step, 45 * step, step, dtype=torch.float64)
+        misses = torch.sin(torch.deg2rad(2 * (directions - angles.unsqueeze(1)))).square().mean(1)
+        nearest = angles[misses.argmin()]
+    return nearest % 90
 
 
 AXES_RIGHT = (

@@ -15,10 +15,12 @@ from course_lib.frameworks.info_gan import InfoGAN
 from course_lib.frameworks.info_wgan_gp import InfoWGAN_GP
 from course_lib.frameworks.isa_tcvae import ISATCVAE
 from course_lib.frameworks.isa_vae import ISAVAE
+from course_lib.frameworks.qlae import QLAE
 from course_lib.frameworks.triplet_vae import TripletVAE
 
 __all__ = [
     "AAE",
+    "QLAE",
     "SCHEDULES",
     "AdaGVAE",
     "AdaMLVAE",

@@ -104,6 +104,10 @@ class Framework(nn.Module, ABC):
         """The settings of the Adam that trains `player`: its learning rate `lr` and its `betas`."""
         return {"lr": self.learning_rate, "betas": (0.9, 0.999)}
 
+    def decays(self, name: str) -> bool:
+        """Whether a `weight_decay` among the settings of `adam` is for the weight of that name: not for biases."""
+        return not name.endswith("bias")
+
     def log_prior(self, latents: Tensor) -> Tensor:
         """log p(z) of latents (B, D): (B,), in nats. That of N(0, I), unless a framework has a prior of its own."""
         return standard_normal_log_density(latents).sum(1)

@@ -8,11 +8,13 @@ image once. Higher is better unless a score says otherwise. Scores that look at 
 from course_lib.metrics._axis_alignment_ratio import axis_alignment_ratio, axis_orientation_ratio
 from course_lib.metrics._beta_vae_score import beta_vae_score
 from course_lib.metrics._dci import dci
+from course_lib.metrics._dci_es import dci_es
 from course_lib.metrics._distance_correlation import distance_correlation
 from course_lib.metrics._downstream import downstream_logistic, downstream_trees
 from course_lib.metrics._evaluate import DEFAULT_SCORES, SCORES, Evaluation, evaluate
 from course_lib.metrics._factor_vae_score import factor_vae_score
 from course_lib.metrics._gaussian_total_correlation import gaussian_total_correlation
+from course_lib.metrics._infomec import infomec
 from course_lib.metrics._irs import irs
 from course_lib.metrics._linearity_ratio import linearity_ratio
 from course_lib.metrics._mig import mig
@@ -25,7 +27,7 @@ from course_lib.metrics.score import Score, geometric_mean
 
 __all__ = [
     "DEFAULT_SCORES", "SCORES", "Encodings", "Evaluation", "Score", "axis_alignment_ratio", "axis_orientation_ratio",
-    "beta_vae_score", "dci", "distance_correlation", "downstream_logistic", "downstream_trees", "evaluate",
-    "factor_vae_score", "gaussian_total_correlation", "geometric_mean", "irs", "linearity_ratio", "mig", "modularity",
-    "mutual_information", "sap", "wasserstein_correlation",
+    "beta_vae_score", "dci", "dci_es", "distance_correlation", "downstream_logistic", "downstream_trees", "evaluate",
+    "factor_vae_score", "gaussian_total_correlation", "geometric_mean", "infomec", "irs", "linearity_ratio", "mig",
+    "modularity", "mutual_information", "sap", "wasserstein_correlation",
 ]  # fmt: skip

@@ -7,10 +7,12 @@ import pandas
 from course_lib.metrics._axis_alignment_ratio import axis_alignment_ratio, axis_orientation_ratio
 from course_lib.metrics._beta_vae_score import beta_vae_score
 from course_lib.metrics._dci import dci
+from course_lib.metrics._dci_es import dci_es
 from course_lib.metrics._distance_correlation import distance_correlation
 from course_lib.metrics._downstream import downstream_logistic, downstream_trees
 from course_lib.metrics._factor_vae_score import factor_vae_score
 from course_lib.metrics._gaussian_total_correlation import gaussian_total_correlation
+from course_lib.metrics._infomec import infomec
 from course_lib.metrics._irs import irs
 from course_lib.metrics._linearity_ratio import linearity_ratio
 from course_lib.metrics._mig import mig
@@ -26,7 +28,7 @@ SCORES = {
     for score in (
         beta_vae_score, factor_vae_score, mig, dci, sap, modularity, irs, gaussian_total_correlation,
         wasserstein_correlation, mutual_information, distance_correlation, linearity_ratio, axis_alignment_ratio,
-        axis_orientation_ratio, downstream_logistic, downstream_trees,
+        axis_orientation_ratio, downstream_logistic, downstream_trees, infomec, dci_es,
     )
 }  # fmt: skip
 # what the book's tables show; the others are derived from these, or cost as much as all of them

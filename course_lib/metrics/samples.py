@@ -2,13 +2,14 @@
 
 import sys
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from course_lib.arguments import MOST, check_integers, check_seed, integer_tensor
+from course_lib.arguments import MOST, check_instance, check_integers, check_seed, integer_tensor
 from course_lib.metrics.encodings import as_table, finite_latents, settle
 from course_lib.sampling import singles
 
@@ -98,6 +99,7 @@ def as_samples(latents, factors, names=None) -> Samples:
     factors = integer_tensor(factors, "factors").cpu().numpy()
     if factors.ndim != 2 or len(factors) != len(latents) or factors.shape[1] == 0:
         raise ValueError(f"factors: got shape {factors.shape}; for latents {latents.shape}, ({len(latents)}, F) fits.")
+    check_instance(Iterable, "one name per factor", names=() if names is None else names)
     names = tuple(map(str, (f"factor {place}" for place in range(factors.shape[1])) if names is None else names))
     if not len(set(names)) == len(names) == factors.shape[1]:
         raise ValueError(f"names: got {names}; {factors.shape[1]} factors need as many different names.")

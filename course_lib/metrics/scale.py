@@ -42,3 +42,15 @@ def centre(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Latents (n, D) and others, less the mean of the first: to a classifier with a free offset it is all the same."""
     mean = latents.mean(0)
     return latents - mean, others - mean
+
+
+def standardised(latents: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Latents (n, D) with mean 0 and variance 1, and others of the same representation by the same map.
+
+    Nine digits are kept, so that what a solver finds does not hang on the rounding that another scale brings.
+    """
+    power = powers(latents)
+    latents, others = np.ldexp(latents, -power), np.ldexp(others, -power)
+    mean, deviation = latents.mean(0), latents.std(0)
+    deviation = np.where(deviation > 0, deviation, 1)
+    return np.round((latents - mean) / deviation, 9), np.round((others - mean) / deviation, 9)

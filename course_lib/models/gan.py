@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from course_lib.arguments import check_choice, check_integers, check_seed, check_shape, check_widths
+from course_lib.arguments import WIDEST, check_choice, check_integers, check_seed, check_shape, check_widths
 from course_lib.data import GridDataset, check_data
 from course_lib.models.gaussian import DiagonalGaussian
 from course_lib.models.networks import COARSE, add_statistics, conv_channels, initialise, set_statistics
@@ -62,7 +62,7 @@ class GAN(nn.Module):
         super().__init__()
         check_choice(("conv", "mlp"), architecture=architecture)
         check_choice(VARIANCES, variance=variance)
-        continuous, noise = check_integers(0, continuous=continuous, noise=noise)
+        continuous, noise = check_integers(0, WIDEST, continuous=continuous, noise=noise)
         categories = check_categories(categories)
         self.shape, self.continuous, self.categories, self.noise = check_shape(shape), continuous, categories, noise
         self.code_dim = continuous + sum(categories)
@@ -195,4 +195,4 @@ def check_categories(categories: Iterable[int]) -> list[int]:
     """Each code's number of categories as Python integers; a ValueError unless they are integers from 2."""
     if not isinstance(categories, Iterable):
         raise ValueError(f"categories: got {categories!r}; allowed is a list of sizes, one per categorical code.")
-    return [*check_integers(2, **{f"categories[{place}]": size for place, size in enumerate(categories)})]
+    return [*check_integers(2, WIDEST, **{f"categories[{place}]": size for place, size in enumerate(categories)})]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from course_lib.arguments import check_choice, check_integers, check_seed, check_shape, check_widths
+from course_lib.arguments import WIDEST, check_choice, check_integers, check_seed, check_shape, check_widths
 from course_lib.data import GridDataset, check_data
 from course_lib.models.gaussian import DiagonalGaussian
 from course_lib.models.networks import WIDTH, add_statistics, conv_networks, initialise, mlp_networks, set_statistics
@@ -22,7 +22,7 @@ class VAE(nn.Module):
         self, architecture: str, shape: Sequence[int], latent_dim: int, hidden: Sequence[int] = (), seed: int = 0
     ):
         super().__init__()
-        (latent_dim,) = check_integers(1, latent_dim=latent_dim)
+        (latent_dim,) = check_integers(1, WIDEST, latent_dim=latent_dim)
         hidden = check_widths(hidden)
         check_choice(("conv", "mlp"), architecture=architecture)
         if architecture == "conv" and len(hidden) > 1:
@@ -55,7 +55,7 @@ def conv_vae(data: GridDataset, latent_dim: int = 10, *, width: int = WIDTH, see
     initial weights.
     """
     check_data(data)
-    (width,) = check_integers(1, width=width)
+    (width,) = check_integers(1, WIDEST, width=width)
     hidden = () if width == WIDTH else (width,)
     return set_statistics(VAE("conv", data.shape, latent_dim, hidden, seed), data)
 

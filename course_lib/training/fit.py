@@ -78,7 +78,8 @@ def fit(
     generator = torch.Generator(device).manual_seed(seed)
     optimisers = {player: adam(framework, player) for player in framework.players}
     if learning_rate is not None:
-        optimisers[framework.players[0]].param_groups[0]["lr"] = learning_rate
+        for group in optimisers[framework.players[0]].param_groups:
+            group["lr"] = learning_rate
     trainer = Trainer(framework, data, batch_size, steps, generator, optimisers, autocast(device, precision))
 
     history, store = History(), None

@@ -12,7 +12,7 @@ from torch.optim import Adam
 from course_lib.data import GridDataset, standardise
 from course_lib.frameworks import Framework, Step
 from course_lib.training.random_calls import Generators, RandomCall, Recording, Replaying
-from course_lib.training.trainer import fused_adam
+from course_lib.training.trainer import fused_adam, split_by_decay
 
 ALONE = "Train them one after the other with fit."
 
@@ -152,7 +152,7 @@ class ManyTrainer:
 
     def _turn(self, player: str, views: Tensor) -> dict[str, Tensor]:
         terms = self._terms(player, views)
-        leaves = [leaf for leaf, _ in self._groups[player][0][2]]
+        leaves = list({id(leaf): leaf for _, _, pairs in self._groups[player] for leaf, _ in pairs}.values())
         for leaf in leaves:
             leaf.grad = None
         # A sum over the models too: none reaches another's weights, so the gradient of each is its own.
@@ -204,19 +204,23 @@ class ManyTrainer:
         """The player's weights, cut where neighbouring models have other settings of Adam.
 
         Each group is a run of models, its settings, and pairs of a leaf (K, ...) and the part of it that belongs to the
-        run, in the same memory.
+        run, in the same memory. What weight decay spares is a group of its own.
         """
         first = self.frameworks[0]
         names = {id(weight): name for name, weight in first.named_parameters()}
-        leaves = [self.weights[names[id(weight)]] for weight in first.parameters_of(player) if weight.requires_grad]
-        if not leaves:
+        weights = [weight for weight in first.parameters_of(player) if weight.requires_grad]
+        if not weights:
             raise ValueError(f"frameworks: all weights of player {player!r} are frozen; something must be trainable.")
         settings = [framework.adam(player) for framework in self.frameworks]
         if player == self.players[0]:
             settings = [one | {"lr": rate} for one, rate in zip(settings, self.rates, strict=True)]
         runs = [list(run) for _, run in groupby(range(len(settings)), key=settings.__getitem__)]
-        parts = [slice(run[0], run[-1] + 1) for run in runs]
-        return [(part, settings[part.start], [(leaf, leaf.detach()[part]) for leaf in leaves]) for part in parts]
+        groups = []
+        for part in (slice(run[0], run[-1] + 1) for run in runs):
+            for members, own in split_by_decay(first, weights, settings[part.start]):
+                leaves = [self.weights[names[id(weight)]] for weight in members]
+                groups.append((part, own, [(leaf, leaf.detach()[part]) for leaf in leaves]))
+        return groups
 
     def _adam(self, player: str) -> Adam:
         groups = self._groups[player]

@@ -78,7 +78,18 @@ def adam(framework: Framework, player: str) -> Adam:
     weights = [weight for weight in framework.parameters_of(player) if weight.requires_grad]
     if not weights:
         raise ValueError(f"framework: all weights of its player {player!r} are frozen; something must be trainable.")
-    return fused_adam([{"params": weights, **framework.adam(player)}])
+    groups = split_by_decay(framework, weights, framework.adam(player))
+    return fused_adam([{"params": members, **settings} for members, settings in groups])
+
+
+def split_by_decay(framework: Framework, weights: list[Tensor], settings: dict) -> list[tuple[list[Tensor], dict]]:
+    """The weights with their settings of Adam: one group, or two where weight decay spares some of them."""
+    if not settings.get("weight_decay"):
+        return [(weights, settings)]
+    decayed = {id(weight) for name, weight in framework.named_parameters() if framework.decays(name)}
+    parts = [weight for weight in weights if id(weight) in decayed], [w for w in weights if id(w) not in decayed]
+    pairs = zip(parts, (settings, settings | {"weight_decay": 0.0}), strict=True)
+    return [(part, own) for part, own in pairs if part]
 
 
 def fused_adam(groups: list[dict]) -> Adam:

@@ -36,7 +36,7 @@ BROKEN_WORDS = """() => {
   return found;
 }"""
 WITHOUT_CUE = """() => [...document.querySelectorAll(
-    'article :is(.text_html, pre, figure, .pst-scrollable-table-container)')]
+    'article :is(.text_html, pre, figure, .pst-scrollable-table-container, mjx-container)')]
   .filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1
     && getComputedStyle(box).overflowX !== 'visible')
   .filter(box => ![box.previousElementSibling, box.nextElementSibling].some(

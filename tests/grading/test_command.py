@@ -134,7 +134,7 @@ def test_alone_it_lists_the_subcommands(capsys):
     ("arguments", "named"),
     [
         (["nowhere.ipynb"], "notebook: got 'nowhere.ipynb'"),
-        (["{there}", "--chapter", "99"], "chapter: got '99'; allowed are '02"),
+        (["{there}", "--chapter", "99"], "chapter: got '99'; allowed are '01"),
         (["{there}", "--hidden", "nowhere"], "hidden: got 'nowhere'"),
         (["{there}", "--seconds", "-1"], "seconds: got -1"),
         (["{empty}", "--chapter", "02"], "a folder without notebooks"),

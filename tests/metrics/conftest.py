@@ -15,6 +15,8 @@ FEWER = {  # samples, for tests of what does not depend on their number
     "distance_correlation": dict(num_samples=1000),
     "dci": dict(num_samples=500, num_test=100, jobs=1),
     "downstream_trees": dict(num_samples=500, num_test=100, jobs=1),
+    "dci_es": dict(num_samples=1200, num_test=400),
+    "infomec": dict(num_samples=2000, num_test=500),
     "modularity": dict(num_samples=2000, num_test=500),
     "sap": dict(num_samples=2000, num_test=500),
 }

@@ -38,7 +38,7 @@ def test_the_warning_comes_from_the_callers_line(tables):
 LATENTS, FACTORS = np.random.default_rng(0).normal(size=(900, 3)), np.arange(1800).reshape(900, 2) % 3
 
 
-@pytest.mark.parametrize("name", ["mig", "dci", "sap", "modularity", "irs", "mutual_information"])
+@pytest.mark.parametrize("name", ["mig", "dci", "sap", "modularity", "irs", "mutual_information", "infomec", "dci_es"])
 def test_twins_name_wrong_arrays(name):
     twin = getattr(metrics, name).from_samples
     for latents, factors, words in (
@@ -54,6 +54,8 @@ def test_twins_name_wrong_arrays(name):
             twin(latents, factors)
     with pytest.raises(ValueError, match=r"names: got \('x',\); 2 factors need as many different names"):
         twin(LATENTS, FACTORS, names=["x"])
+    with pytest.raises(ValueError, match="names: got 5; allowed is one name per factor"):
+        twin(LATENTS, FACTORS, names=5)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +65,9 @@ def test_twins_name_wrong_arrays(name):
         (lambda t: metrics.mig(t, bins=1), "bins: got 1"),
         (lambda t: metrics.irs(t, quantile=0), "quantile: got 0; allowed are finite numbers above 0 to 1"),
         (lambda t: metrics.sap(t, num_test=0), "num_test: got 0"),
+        (lambda t: metrics.infomec(t, active=-0.1), "active: got -0.1; allowed are finite numbers from 0 to 1"),
+        (lambda t: metrics.infomec(t, bins=1), "bins: got 1"),
+        (lambda t: metrics.dci_es(t, num_test=0), "num_test: got 0"),
         (lambda t: metrics.dci(t, levels=1), "levels: got 1"),
         (lambda t: metrics.dci(t, jobs=0), "jobs: got 0"),
         (lambda t: metrics.factor_vae_score(t, batch_size=1), "batch_size: got 1"),

@@ -16,17 +16,20 @@ KNOWN = {
         "wasserstein_correlation": (0, 1e-3), "mutual_information": (0.999, 1), "distance_correlation": (0.999, 1),
         "linearity_ratio": (0.999, 1), "axis_alignment_ratio": (0.999, 1), "axis_orientation_ratio": (0.999, 1),
         "downstream_logistic": (0.99, 1),
+        "infomec": (0.985, 0.995), "dci_es": (0.999, 1),  # InfoM sees the bias of the plug-in estimate
     },
     "zeros": {
         "beta_vae_score": (0.22, 0.28), "factor_vae_score": (0, 0), "mig": (0, 0), "modularity": (0, 0), "irs": (0, 0),
         "sap": (0, 0), "gaussian_total_correlation": (0, 0), "wasserstein_correlation": (0, 0),
         "mutual_information": (0, 0), "distance_correlation": (0, 0), "linearity_ratio": (0, 0),
         "axis_alignment_ratio": (0, 0), "axis_orientation_ratio": (0, 0), "downstream_logistic": (0.11, 0.14),
+        "infomec": (0, 0), "dci_es": (0, 0),
     },
     "noise": {
         "beta_vae_score": (0.2, 0.3), "factor_vae_score": (0.18, 0.36), "mig": (0, 0.02), "irs": (0.2, 0.45),
         "sap": (0, 0.02), "mutual_information": (0, 0.03), "downstream_logistic": (0.1, 0.16),
         "axis_alignment_ratio": (0.15, 0.4),
+        "infomec": (0, 0.12), "dci_es": (0.99, 1),
     },
     "duplicated": {
         "beta_vae_score": (1, 1), "factor_vae_score": (1, 1), "mig": (0, 1e-9), "sap": (0, 1e-9),
@@ -34,21 +37,25 @@ KNOWN = {
         "gaussian_total_correlation": (float("inf"), float("inf")), "wasserstein_correlation": (0.1, 10),
         "distance_correlation": (0.999, 1), "linearity_ratio": (0.999, 1), "downstream_logistic": (0.99, 1),
         "axis_alignment_ratio": (3 / 7 - 1e-9, 3 / 7 + 1e-9),  # r = 1/2 at D = 8
+        "infomec": (0.985, 0.995), "dci_es": (0.999, 1),
     },
     "merged": {
         "factor_vae_score": (0.7, 0.85), "mig": (0.8, 0.88), "modularity": (0.96, 0.99), "irs": (0.88, 0.93),
         "axis_alignment_ratio": (0.999, 1),
+        "infomec": (0.81, 0.89), "dci_es": (0.97, 1),  # twenty bins make the merged latent mostly y_R's
     },
     "missed": {
         "beta_vae_score": (0.999, 1), "factor_vae_score": (0.7, 0.85), "mig": (0.72, 0.76), "modularity": (0.999, 1),
         "mutual_information": (0.74, 0.77), "distance_correlation": (0, 0), "linearity_ratio": (0, 0),
         "downstream_logistic": (0.76, 0.8),
+        "infomec": (0.985, 0.995), "dci_es": (0.999, 1),
     },
     "rotated": {
         "beta_vae_score": (0.85, 0.98), "factor_vae_score": (0.65, 0.8), "mig": (0.06, 0.12),
         "modularity": (0.7, 0.88), "irs": (0.4, 0.48), "gaussian_total_correlation": (0, 0.002),
         "distance_correlation": (0.999, 1), "linearity_ratio": (0.999, 1), "axis_alignment_ratio": (0.28, 0.31),
         "downstream_logistic": (0.99, 1),
+        "infomec": (0.28, 0.39), "dci_es": (0.999, 1),
     },
 }  # fmt: skip
 CASES = [(representation, score, *bounds) for representation, row in KNOWN.items() for score, bounds in row.items()]
@@ -120,3 +127,20 @@ def test_an_untrained_encoder_is_the_floor_that_every_table_carries(small):
     assert float(scores["mig"]) < 0.03 and float(scores["sap"]) < 0.05 and float(scores["axis_alignment_ratio"]) < 0.3
     assert float(scores["distance_correlation"]) == pytest.approx(0.358, abs=0.05)
     assert abs(scores["distance_correlation"].values["distinct_factors"]) < 0.12
+
+
+THREE = {  # representation: (lowest, highest) InfoC, InfoE, and the informativeness and size beside the explicitness
+    "identity": ((0.985, 0.995), (0.999, 1), (0.999, 1), 1),
+    "duplicated": ((0.41, 0.44), (0.999, 1), (0.999, 1), 1 / 2),  # (½ − ⅛) / (1 − ⅛)
+    "missed": ((0.7, 0.8), (0.745, 0.755), (0.745, 0.755), 4 / 3),
+    "noise": ((0, 0.12), (0, 0.001), (0, 0.01), 1),
+    "rotated": ((0.3, 0.4), (0.999, 1), (0.999, 1), 1),
+}
+
+
+@pytest.mark.parametrize("representation", THREE)
+def test_what_stands_beside_infom_and_explicitness(tables, representation):
+    *bounds, size = THREE[representation]
+    mec, es = (getattr(metrics, name)(tables[representation]).values for name in ("infomec", "dci_es"))
+    found = mec["infoc"], mec["infoe"], es["informativeness"]
+    assert all(low <= value <= high for value, (low, high) in zip(found, bounds, strict=True)) and es["size"] == size

@@ -14,6 +14,8 @@ LEARNT = {  # scores that learn from some rows and are tested on others → opti
     "downstream_trees": (dict(jobs=1, num_few=50), "accuracy", 0.99),
     "dci": (dict(jobs=1), "informativeness", 0.99),
     "modularity": ({}, "explicitness", 0.5),
+    "infomec": ({}, "infoe", 0.95),
+    "dci_es": ({}, "informativeness", 0.99),
     "sap": ({}, "discrete", 0.12),
 }
 
@@ -87,7 +89,7 @@ def test_the_largest_integers_are_factors_like_others(values):
     rows = np.stack(np.unravel_index(np.arange(1200) % 12, (3, 4)), 1)
     latents, far = rows + 0.1 * np.random.default_rng(0).normal(size=rows.shape), rows.copy()
     far[:, 0] = values[rows[:, 0]]
-    for name in ("mig", "mutual_information", "irs", "modularity", "sap", "dci"):
+    for name in ("mig", "mutual_information", "irs", "modularity", "sap", "dci", "infomec", "dci_es"):
         near, found = (getattr(metrics, name).from_samples(latents, factors) for factors in (rows, far))
         assert found.values == pytest.approx(near.values, abs=1e-5), name
 
@@ -115,7 +117,7 @@ def test_a_factor_called_train_or_few_keeps_its_value_beside_the_score_s(grid, n
     assert sum(key.endswith(" (factor)") for key in named) == 1
 
 
-@pytest.mark.parametrize("name", ["beta_vae_score", "factor_vae_score", "dci", "irs", "modularity"])
+@pytest.mark.parametrize("name", ["beta_vae_score", "factor_vae_score", "dci", "infomec", "irs", "modularity"])
 def test_a_single_factor_leaves_nothing_to_tell_apart(tiny_grid, factors_of, quick, name):
     data = tiny_grid(1, 5)
     table = Encodings.from_table(factors_of(data), data)

@@ -84,7 +84,7 @@ def test_a_distance_leaves_the_range_of_floats(values):
 
 @pytest.mark.parametrize(
     "name", ["gaussian_total_correlation", "mig", "mutual_information", "sap", "modularity", "dci", "downstream_trees",
-             "downstream_logistic"],
+             "downstream_logistic", "dci_es"],
 )  # fmt: skip
 def test_latents_of_very_different_scales(values, name):
     """To these, each latent's own scale is all the same."""

@@ -164,6 +164,21 @@ def test_a_shape_that_no_image_has_is_refused_by_name(build, shape, words):
         build(shape)
 
 
+@pytest.mark.parametrize(
+    ("build", "argument"),
+    [
+        (lambda: VAE("mlp", (1, 4, 4), 2**62), "latent_dim"),
+        (lambda: VAE("mlp", (1, 4, 4), 2, (8, 2**62)), r"hidden\[1\]"),
+        (lambda: VAE("mlp", (1, 4, 2**62), 2), r"shape\[2\]"),
+        (lambda: GAN("mlp", (1, 4, 4), 2, (), 2**62, (8,)), "noise"),
+        (lambda: GAN("mlp", (1, 4, 4), 2, (3, 2**62), 3, (8,)), r"categories\[1\]"),
+    ],
+)
+def test_networks_that_no_memory_holds_are_refused_by_name(build, argument):
+    with pytest.raises(ValueError, match=f"{argument}: got {2**62}; allowed are integers from . to 65,536"):
+        build()
+
+
 def test_one_width_is_all_that_a_conv_vae_takes():
     with pytest.raises(ValueError, match=r"hidden: got \[8, 8\]; allowed is the width of the one"):
         VAE("conv", (1, 16, 16), 3, (8, 8))

@@ -75,10 +75,10 @@ def test_the_changed_world():
     assert all(one[0] > other[0] for one, other in zip(turned, turned[1:], strict=False))
     mean, spread, worst, best = found["decision tree", "perfect", "100 %"]
     assert best == 100 and worst == pytest.approx(50, abs=2) and spread > 20
-    says("a little better than either on average, and never fails completely")
+    says("does on average as well as the tree on the perfect code", "and never fails completely")
     linear = found["linear classifier", "perfect", "100 %"]
     assert linear == found["linear classifier", "turned", "100 %"]
-    assert mean < linear[0] < mean + 5 and turned[-1][0] < mean and linear[2] > turned[-1][3]
+    assert abs(linear[0] - mean) < spread / 40**0.5 and turned[-1][0] < mean and linear[2] > turned[-1][3]
 
 
 def explained(model: str, factor: int) -> list[float]:
@@ -97,12 +97,12 @@ def test_the_shares():
         ".99, .99 and .97",
         "the wall also has .68 of B2 and .25 of two",
     )
-    says(".76 against .99", "scale, shape and orientation explain *nothing* of any dial of B")
+    says(".76 against .99", "explain *next to nothing* of any dial of B, .01 at the most")
     assert round(explained("shapes3d-entangled", 1)[7], 2) == 0.76
     floor, wall, thing, *rest = (explained("shapes3d-disentangled", factor) for factor in range(6))
     assert [round(share, 2) for share in (floor[1], wall[8], thing[9])] == [0.99, 0.99, 0.97]
     assert round(wall[2], 2) == 0.68 and sorted(wall.round(2))[-4:-2] == [0.25, 0.25]
-    assert max(share.max() for share in rest) < 0.02
+    assert round(max(share.max() for share in rest), 2) == 0.01
 
 
 def test_five_codes():
@@ -135,6 +135,9 @@ def test_the_same_latent_in_every_room():
     assert found["wall_hue"] == [96, 42]
     says("B0 moves most with it in 79 % of the rooms")
     assert found["shape"][1] == 79
+    says("Ten latents that moved most by mere chance would come to about 21", "Take 24 at random")
+    drawn = np.random.default_rng(0).multinomial(24, [0.1] * 10, size=50_000)
+    assert round(100 * drawn.max(1).mean() / 24) == 21
 
 
 def test_the_square():

@@ -1,6 +1,7 @@
 """The scorecard: its pages and pictures are what claims and results say, and one that says anything else is found."""
 
 import re
+import shutil
 from collections import Counter
 
 import pytest
@@ -82,11 +83,18 @@ def section(page: str, title: str) -> str:
     return page.split(f"## {title}\n")[1].split("\n## ")[0]
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A folder with the scorecard that belongs to the results; its pictures take seconds, so nobody changes it."""
+    folder = tmp_path_factory.mktemp("written")
+    scorecard.write(CLAIMS, RESULTS, folder)
+    return folder
+
+
 @pytest.fixture
-def book(tmp_path):
-    """A folder with the scorecard that belongs to the results."""
-    scorecard.write(CLAIMS, RESULTS, tmp_path)
-    return tmp_path
+def book(written, tmp_path):
+    """A copy of it, to be changed."""
+    return shutil.copytree(written, tmp_path / "book")
 
 
 # ---- what is on the disk

@@ -9,6 +9,7 @@ from course_lib.data import XYSquares
 from course_lib.frameworks import (
     AAE,
     ISATCVAE,
+    QLAE,
     AdaTripletVAE,
     AnnealedVAE,
     BetaTCVAE,
@@ -29,6 +30,7 @@ BUILDERS = {
     "AnnealedVAE": lambda data: AnnealedVAE(mlp_vae(data, 3), 10.0, capacity=5.0, steps=20),
     "FactorVAE": lambda data: FactorVAE(mlp_vae(data, 3), hidden=(16,)),
     "AAE": lambda data: AAE(mlp_vae(data, 3), hidden=(16,)),
+    "QLAE": lambda data: QLAE(mlp_vae(data, 3), 4),
     "ISATCVAE": lambda data: ISATCVAE(mlp_vae(data, 3), layout=(2, 1), learnt=True),
     "BetaTCVAE": lambda data: BetaTCVAE(mlp_vae(data, 3), estimator="mss"),
     "InfoGAN conv": lambda data: InfoGAN(conv_gan(data)),

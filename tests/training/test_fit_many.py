@@ -12,6 +12,7 @@ import torch
 from course_lib.data import XYSquares
 from course_lib.frameworks import (
     DIPVAE,
+    QLAE,
     AdaGVAE,
     AdaMLVAE,
     AdaTripletVAE,
@@ -69,6 +70,7 @@ BUILDERS = {
     "BetaTCVAE": lambda i: BetaTCVAE(mlp(i), 6.0 + i),
     "BetaTCVAE, mss": lambda i: BetaTCVAE(mlp(i), 6.0 + i, estimator="mss"),
     "DIPVAE": lambda i: DIPVAE(mlp(i), "II", lambda_od=1.0 + i),
+    "QLAE": lambda i: QLAE(mlp(i), 4, quantisation=0.1 + i, weight_decay=0.5 * i, reduction="sum"),
     "AdaGVAE": lambda i: AdaGVAE(mlp(i), 1.0 + i),
     "AdaMLVAE": lambda i: AdaMLVAE(mlp(i), 1.0 + i),
     "TripletVAE": lambda i: TripletVAE(mlp(i), margin=1.0 + i),

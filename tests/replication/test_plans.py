@@ -22,7 +22,12 @@ SQUARES = {"data": "XYSquares", "spacing": 8}
 CHEAP = {
     "kernels.learnt": {"steps": 1, "batch_size": 8, "pairs": 16},
     "perceived_ranks.by_geometric_mean": {"num_pairs": 20},
-}
+    "prices.at_betas": {"data": "SmallSprites", "network": "mlp", "hidden": [8], **TINY},
+    "prices.annealed": {"data": "SmallSprites", "network": "mlp", "hidden": [8], "steps": 4, "batch_size": 4},
+    "total_correlation.scores": {
+        "data": "FewSprites", "network": "small-mlp", "steps": 20, "batch_size": 4, "log_every": 1, "particles": 2,
+    },
+}  # fmt: skip
 MARGINS, LEARNT = "distances/section-5.3.3-margins", "distances/figure-6.4"
 PARTS = {name: planned(claim) for name, claim in CLAIMS.items()}
 FULL = [(name, part) for name, parts in PARTS.items() for part in parts if part.scale == "full"]
@@ -57,7 +62,17 @@ def measured(tmp_path_factory, made_cheap):
     def names(part):
         if part.measurement == "kernels.learnt" and part.measurement in known:
             return known[part.measurement]
-        found = measurement_of(part.measurement)(context, **part.settings | CHEAP.get(part.measurement, {}))
+        key = (
+            part.measurement,
+            part.settings.get("framework"),
+            *part.settings.get("gammas", part.settings.get("betas", ())),
+        )
+        if part.measurement in CHEAP and key in known:
+            return known[key]
+        own = replace(context, scratch=context.scratch / str(len(known)))
+        found = measurement_of(part.measurement)(own, **part.settings | CHEAP.get(part.measurement, {}))
+        if part.measurement in CHEAP:
+            known[key] = found
         return known.setdefault(part.measurement, found) if part.measurement == "kernels.learnt" else found
 
     with pytest.MonkeyPatch.context() as patch:
@@ -101,7 +116,7 @@ def values_of(parts, key):
 
 WORDS = {
     "beta": "β", "latents": "latents", "spacing": "spacing", "learning_rate": "learning rate", "radius": "radi",
-    "reconstruction": "Gaussian|for MSE", "visibility": "visibility", "num_triplets": "triplets",
+    "reconstruction": "Gaussian|for MSE", "visibility": "visibility", "num_triplets": "triplets", "gamma": "γ",
 }  # fmt: skip
 
 
@@ -111,9 +126,15 @@ def test_what_of_a_grid_is_not_trained_is_said(name):
     claim, parts = CLAIMS[name], parts_of(CLAIMS[name], "full")
     said = "; ".join(note for part in parts for note in deviations_of(claim, part))
     for key, printed in claim.settings.items():
+        if key == "capacity":  # from where to where it rises: no grid
+            continue
         values = values_of(parts, key)
         if isinstance(printed, list) and values and not values >= {*printed}:
-            word = "Table A.5" if claim.settings["table"].startswith("A.5") and key != "num_triplets" else WORDS[key]
+            word = (
+                "Table A.5"
+                if claim.settings.get("table", "").startswith("A.5") and key != "num_triplets"
+                else WORDS[key]
+            )
             assert re.search(word, said), (key, values, said)
     lacking = {*claim.data} - values_of(parts, "data") if values_of(parts, "data") else ()
     assert not lacking or "alone" in said or all(each in said for each in lacking), (lacking, said)
@@ -127,7 +148,7 @@ def test_the_parts_of_a_combination_depart_as_single_trainings_do():
 
 
 def test_steps_are_a_fifth_of_the_printed_ones_and_all_else_is_as_printed_or_said():
-    """A value that a claim prints is that of its trainings, a list is one of which they take some.
+    """A value that a claim prints is that of its trainings, a list is one of which they take some; or as many steps.
 
     The β-VAEs that methods with triplets are held against are those of Figure 4.4, as in the thesis.
     """
@@ -137,16 +158,19 @@ def test_steps_are_a_fifth_of_the_printed_ones_and_all_else_is_as_printed_or_sai
         compared = [57_600] if part.measurement == "combined.sweep" else []  # of Figure 4.4
         for settings in settings_of(part):
             if "steps" in settings and "steps" in printed:
-                assert settings["steps"] * 5 in (printed["steps"], *compared), name
+                whole = settings["steps"] == printed["steps"]
+                assert whole or settings["steps"] * 5 in (printed["steps"], *compared), name
                 seen += 1
             for key in settings.keys() & printed.keys() - {"steps", "reconstruction", "batch_size"}:
                 given, allowed = settings[key], printed[key]
                 fits = given == allowed or given in (allowed if isinstance(allowed, list) else [allowed])
                 assert fits or any(each.startswith(f"{key}: ") for each in said), (name, key)
-            if "steps" in settings:
-                assert settings["batch_size"] == printed["batch_size"], name
+            if "steps" in settings and "batch_size" in printed:
+                as_printed = settings["batch_size"] == printed["batch_size"]
+                assert as_printed or any(each.startswith("batch_size: ") for each in said), name
         if "steps" in part.settings or "trainings" in part.settings:
-            assert "steps" not in printed or any("steps" in each for each in said)
+            whole = part.settings.get("steps") == printed.get("steps")
+            assert "steps" not in printed or whole or any("steps" in each for each in said), name
     assert seen > 100
 
 
@@ -189,7 +213,7 @@ def test_small_runs_have_five_seeds_and_say_what_is_smaller():
     for name, part in trained:
         assert (part.seeds, part.device) == (5, "cpu")
         said = "; ".join(deviations_of(CLAIMS[name], part))
-        assert re.search("of (16×16|24×24) pixels", said) and "fully connected" in said, (name, said)
+        assert re.search("(16×16|24×24) pixels", said) and "fully connected" in said, (name, said)
     hashes = {part.run(0).config_hash for _, part in trained}
     assert len(hashes) < len(trained) / 1.8, "what several claims need is one configuration"
 

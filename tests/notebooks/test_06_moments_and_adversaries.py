@@ -54,13 +54,28 @@ def test_a_finite_cloud():
     rows = [row for _, row in sorted(floats("finite-table").items(), key=lambda item: -float(item[0]))]
     exact, adversary, moments = (list(column) for column in zip(*rows, strict=True))
     assert exact == sorted(exact) and max(moments) == 0
-    FINITE
+    says("sees a quarter of a nat of .32", "it says .35 to .38, whatever is there: 1.03, 2.86 or 9.67")
+    assert exact[2:] == [0.32, 1.03, 2.86, 9.67] and adversary[2] == pytest.approx(0.25, abs=0.01)
+    assert (min(adversary[3:]), max(adversary[3:])) == (0.35, 0.38)
+    assert exact[-1] - exact[-2] == pytest.approx(math.log(1000), abs=0.15)  # half a nat for each of two latents
 
 
 def test_the_live_trainings():
     found = means("live-table")  # in use, off-diagonal, TC, KL of q(z), KL, left, MIG
     vae, first, second = (found[name] for name in ("VAE", "DIP-VAE-I", "DIP-VAE-II"))
-    LIVE
+    says("The VAE uses two latents of six, and so does DIP-VAE-II", "uses **all six**")
+    assert vae[0] == second[0] == 2 and first[0] == 6
+    says("next to nothing", "from hundredths of a nat to .4")
+    assert first[1] < 0.1 and max(vae[2], second[2]) < 0.03 and round(first[2], 1) == 0.4
+    says(
+        "the MIG fell from .27 to .04",
+        ".23 of the pixels' variance is left in place of .33",
+        "a KL of 3.2 nats in place of 1.4",
+    )
+    assert (vae[6], first[6]) == (0.27, 0.04) and (first[5], vae[5]) == (0.23, 0.33)
+    assert (round(first[4], 1), round(vae[4], 1)) == (3.2, 1.4)
+    says("± .21", "256/6 ≈ 43")
+    assert numbers(table("live-table")["VAE"][6])[1] == 0.21 and round(256 / 6) == 43
 
 
 def test_what_each_of_them_sees():
@@ -77,9 +92,11 @@ def test_what_each_of_them_sees():
     says("the penalty for saying the same thing twice is a hundredth of what it is out loud")
     assert found["first twice, quietly"][4] / found["first twice"][4] == pytest.approx(0.01, abs=0.003)
     flipped = found["first, and flipped"]
-    says("More than a nat of total correlation, which is part of what the adversary sees; and DIP-VAE charges a thousandth")
+    says(
+        "More than a nat of total correlation, which is part of what the adversary sees", "DIP-VAE charges a thousandth"
+    )
     assert flipped[2] >= flipped[1] > 1 and flipped[4] <= 0.001
-    says('"Doubled" has 1.5 in the adversary\'s column and ten times as much in DIP-VAE\'s')
+    says("\"Doubled\" has 1.5 in the adversary's column and ten times as much in DIP-VAE's")
     assert round(found["doubled"][2], 1) == 1.5 and found["doubled"][4] == pytest.approx(15.3, abs=1)
     says('"first twice" costs as much as "apart"', "not the humps, not where the cloud lies")
     assert found["first twice"][0] == same[0][0] and found["two humps"][1] == found["moved by 1"][1] == 0

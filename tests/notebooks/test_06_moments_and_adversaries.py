@@ -108,7 +108,7 @@ def test_pitfalls():
     rows = floats("pitfall-whisper")
     assert rows["0.50"][0] == pytest.approx(rows["1.00"][0] / 16, abs=1e-3)
     assert max(row[1] for row in rows.values()) - min(row[1] for row in rows.values()) < 0.01 and rows["0.25"][2] > 1.7
-    measured, expected = numbers(output("pitfall-batch"))[-2:]
+    measured, expected = (value for value in numbers(output("pitfall-batch")) if value > 1)
     assert measured == pytest.approx(expected, rel=0.05) and expected == pytest.approx(600 / 64, abs=0.01)
 
 

@@ -64,6 +64,7 @@ MESSAGES = {
     "02.7": "it ended the Python process",
     "02.8": "a term inside the ELBO",
     "02.9": "its reason is the decoder's size",
+    "02.10": "not written yet",
 }
 
 

@@ -37,7 +37,7 @@ def test_the_edit():
 
 
 def test_few_labels():
-    found = floats("use-run")
+    found = floats("use-pivot")
     for learner in ("nearest neighbour", "linear classifier"):
         assert found[learner, "perfect"] == found[learner, "turned"]
     says("With 1,000 labels it has not reached what 20 gave it before", "fifty times as many labels did not make up")
@@ -131,11 +131,11 @@ def test_the_seam():
 
 def test_the_same_latent_in_every_room():
     found = floats("convince-rooms")
-    says("A7 moves most in 96 % of the rooms, while in B no latent does so in more than 42 %")
+    says("A7 moves most in 96 % of the rooms, while in B no dial does so in more than 42 %")
     assert found["wall_hue"] == [96, 42]
     says("B0 moves most with it in 79 % of the rooms")
     assert found["shape"][1] == 79
-    says("Ten latents that moved most by mere chance would come to about 21", "Take 24 at random")
+    says("Ten dials that moved most by mere chance would come to about 21", "Take 24 at random")
     drawn = np.random.default_rng(0).multinomial(24, [0.1] * 10, size=50_000)
     assert round(100 * drawn.max(1).mean() / 24) == 21
 

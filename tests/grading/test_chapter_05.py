@@ -37,7 +37,7 @@ def test_the_example_of_the_losses():
 
 def test_the_losses_are_the_librarys():
     """FactorVAE's two players and the β-TCVAE on a batch, from the parts that the exercise hands out."""
-    data = XYSquares(spacing=1, square_size=2, squares=1, image_size=6)
+    data = XYSquares(spacing=1, square_size=2, squares=1, image_size=10)
     images, others = data.observations(torch.arange(0, len(data), 2)), data.observations(torch.arange(1, len(data), 2))
     factor = FactorVAE(mlp_vae(data, 3, hidden=(8,)), gamma=7.0, hidden=(8,))
     chen = BetaTCVAE(factor.model, beta=5.0, estimator="mss")

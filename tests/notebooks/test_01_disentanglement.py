@@ -9,7 +9,7 @@ import torch
 
 import notebook_io
 from course_lib.data import Shapes3D
-from course_replication import load_claims, shipped_model, shipped_model_card
+from course_replication import Store, best_verdict, load_claims, shipped_model, shipped_model_card
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("01_disentanglement")
@@ -157,10 +157,19 @@ def test_the_models_are_those_of_their_cards():
 def test_the_claims():
     claims = [claim for claim in load_claims() if claim.chapter == "01_disentanglement"]
     lines = CHAPTER.verdicts(claims)
-    says("*Figure 2.4* is **not run**", "Three claims belong to this chapter", "Both are constructions")
+    says("*Figure 2.4* is **inconclusive**", "Three claims belong to this chapter", "Both are constructions")
     for claim, line in zip(claims, lines, strict=True):
-        wanted = "not run" if claim.id == "distances/figure-2.4" else "match · construction · exact"
-        assert line.startswith(wanted), line
+        small = claim.id == "distances/figure-2.4"
+        assert line.startswith("inconclusive · order · small" if small else "match · construction · exact"), line
+
+
+def test_the_two_methods_of_figure_2_4():
+    verdict = best_verdict({claim.id: claim for claim in load_claims()}["distances/figure-2.4"], Store().results())
+    mig, alignment = verdict.orders
+    says("is .10 with B's method and .06 with A's", "The alignment of axes is higher with B's, .24 against .20")
+    assert [round(mean, 2) for mean in mig.means] == [0.1, 0.06] and mig.p > 0.05
+    assert [round(mean, 2) for mean in alignment.means] == [0.24, 0.2] and alignment.p < 0.05
+    assert "shuffled" in alignment.passing and verdict.n == 5 and all(arm.holds for arm in verdict.learnt)
 
 
 def test_links_to_other_chapters_exist_or_say_so():

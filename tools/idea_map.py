@@ -48,8 +48,8 @@ def arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
         return f"M{x + WIDTH / 2} {y + HEIGHT}V{to_y - 3}"
     middle, to_middle = y + HEIGHT / 2, to_y + HEIGHT / 2
     if x == to_x:
-        side = x + WIDTH
-        return f"M{side} {middle}C{side + 45} {middle} {side + 45} {to_middle} {side + 4} {to_middle}"
+        side, out = x + WIDTH, x + WIDTH + 20 + (to_y - y) / 8
+        return f"M{side} {middle}C{out} {middle} {out} {to_middle} {side + 4} {to_middle}"
     path, columns = f"M{x + WIDTH} {middle}", [left for left in LEFT if x < left < to_x]
     x += WIDTH
     for left in columns:

@@ -44,7 +44,7 @@ def test_what_overlaps_more():
     sprites = DSprites()
     areas = [int((sprites.images([sprites.space.index([2, scale, 0, 0, 15])]) > 0).sum()) for scale in (0, 5)]
     assert small == pytest.approx(-2 * areas[0] / 4096, abs=0.0006)
-    assert large == pytest.approx((2 * common - 2 * areas[1]) / 4096, abs=0.0025)  # the raster adds or takes some pixels
+    assert large == pytest.approx((2 * common - 2 * areas[1]) / 4096, abs=0.0025)  # a raster adds or takes pixels
     assert common == pytest.approx(areas[1] / 2, rel=0.1)
 
 

@@ -92,7 +92,7 @@ TOLD_RIGHT = (
         torch.special.entr(p.sum(1)).sum() + torch.special.entr(p.sum(0)).sum() - torch.special.entr(p).sum(),
         _entropy(p) + _reward(p, q),
     ]),
-    lambda p, q: _by_numpy(p.numpy(), q.numpy()),
+    lambda p, q: torch.from_numpy(_by_numpy(p.numpy(), q.numpy())),
     lambda p, q: _changed(
         p, q, bound=told(p, q)[0] - torch.special.xlogy(p, torch.where(p > 0, p / p.sum(0) / q, 1.0)).sum()
     ),
@@ -104,11 +104,13 @@ TOLD_RIGHT = (
 def mixed_codes(generator: torch.Generator) -> list[list[Tensor]]:
     """Outputs of a reader with codes: two and ten, one and three, as many codes as images, logits in the hundreds."""
     cases = []
-    for images, continuous, categories, size in ((5, 2, 10, 1), (4, 1, 3, 1), (3, 3, 3, 1), (6, 4, 3, 400)):
+    for images, continuous, categories, size in ((5, 2, 10, 1), (4, 1, 3, 1), (3, 3, 3, 1), (6, 4, 3, 100)):
         statistics = torch.randn(images, 2 * continuous + categories, generator=generator)
-        statistics[:, 2 * continuous :] *= size
         codes = 2 * torch.rand(images, continuous, generator=generator) - 1
         category = torch.randint(categories, (images,), generator=generator)
+        if size > 1:  # the first image's own category is out of the question
+            statistics[0, 2 * continuous :] = size
+            statistics[0, 2 * continuous + category[0]] = -size
         cases.append([statistics.requires_grad_(), codes, category])
     return cases
 
@@ -272,10 +274,9 @@ WORTH_MISTAKES = {
     "category: in bits: nats are wanted.": math.log2(3),
     "category: a perfect answer has log Q = 0, and that of a reader who knows nothing is −ln 3.": 0.0,
     "category: that is the smallest log Q: the difference is positive.": -LN_3,
-    "fixed: that is one code's: there are four.": 1 / 6,
+    "fixed: that is one code's, or four of U(0, 1): there are four codes, of variance 1/3.": 1 / 6,
     "fixed: the ½ before the square is missing.": 4 / 3,
     "fixed: the variance of U(−1, 1) is 1/3, its range squared 4: E[c²] is wanted.": either(4 / 2, 4 * 4 / 2),
-    "fixed: the variance of U(0, 1) is 1/12: these codes are from U(−1, 1).": 4 / 24,
     "bound: the entropies of the continuous codes are missing, ln 2 each.": LN_3 - 4 * ROOT,
     "bound: the entropy of the category is missing: its own reward is 0, and H(c) has both.": 4 * (math.log(2) - ROOT),
     "bound: ½ ln 2π is paid by each of the four codes, even to a perfect reader.": either(
@@ -338,9 +339,6 @@ PROBE_MISTAKES = {
         lambda z, y: math.log(len(y.unique())) - cross_entropy(z, y),
     "H(y) is that of the probe's own mean answer: it is the labels' entropy.":
         lambda z, y: torch.special.entr(z.softmax(1).mean(0)).sum() - cross_entropy(z, y),
-    "0 · log 0 is 0: a class that does not occur adds nothing, and no NaN.":
-        lambda z, y: -((s := (y.bincount(minlength=z.shape[1]) / len(y)).double()) * s.log()).sum()
-        - cross_entropy(z, y),
     "in bits: nats are wanted.": lambda z, y: information_of_probe(z, y) / math.log(2),
     "a bound may be negative, and this one says then that the probe is bad: do not cut it off at 0.":
         lambda z, y: information_of_probe(z, y).clamp(min=0),
@@ -363,7 +361,7 @@ PROBE_MISTAKES = {
 PROBE_RIGHT = (
     lambda z, y: _label_entropy(y) - cross_entropy(z, y),
     lambda z, y: _label_entropy(y) + Categorical(logits=z).log_prob(y).mean(),
-    lambda z, y: np.float64(information_of_probe(torch.tensor(z.numpy()), torch.tensor(y.numpy())).item()),
+    lambda z, y: _label_entropy(y) + (z - z.logsumexp(1, keepdim=True))[torch.arange(len(y)), y].mean(),
     lambda z, y: (
         torch.special.entr(torch.stack([(y == k).double().mean() for k in range(z.shape[1])])).sum()
         + z.log_softmax(1)[torch.arange(len(y)), y].mean()

@@ -1,0 +1,127 @@
+"""What the text of chapter 07 says about its outputs is what the stored outputs say."""
+
+import math
+import re
+
+import pytest
+
+from course_replication import Store, best_verdict, load_claims
+from stored_chapter import StoredChapter, numbers
+
+CHAPTER = StoredChapter("07_infogan")
+output, says, table = CHAPTER.output, CHAPTER.says, CHAPTER.table
+CLAIMS = {claim.id: claim for claim in load_claims() if claim.chapter == "07_infogan"}
+
+
+def floats(name: str) -> dict:
+    return {label: [float(cell) if cell else math.nan for cell in cells] for label, cells in table(name).items()}
+
+
+def means(name: str) -> dict:
+    return {label: [numbers(cell)[0] for cell in cells] for label, cells in table(name).items()}
+
+
+def verdicts(*names: str) -> list:
+    return [best_verdict(CLAIMS[name], Store().results()) for name in names]
+
+
+def test_the_bound():
+    found = floats("bound-table")  # information, bound, gap
+    says("The information is .46 nats of a possible ln 4 = 1.39")
+    assert {round(row[0], 2) for row in found.values()} == {0.46} and round(math.log(4), 2) == 1.39
+    assert found["knows the posterior"][1:] == [0.462, 0] and found["knows nothing"][1] == 0
+    assert found["never in doubt"][1] == -math.inf
+    assert 0 < found["half sure"][1] < 0.46 and 0 < found["too sure"][1] < 0.46
+
+
+def test_the_toy():
+    steps = floats("toy")  # information, bound, images in use
+    says("step 399 the generator draws 4.5 of the eight images, where it began with 6.3")
+    assert round(steps["399"][2], 1) == 4.5 and round(steps["0"][2], 1) == 6.3
+    says("When it joins, all eight come back and nothing is lost.")
+    assert steps["799"][2] > 7.95 and steps["799"][:2] == pytest.approx([math.log(4)] * 2, abs=0.02)
+    assert steps["149"][0] == steps["0"][0] and steps["149"][1] == pytest.approx(steps["149"][0], abs=0.01)
+
+
+def test_the_piles():
+    says("All three earn ln 10 = 2.303 nats", "There are $10^{92}$ such codes", "are seven million of them")
+    assert all(row[:2] == [2.303, 2.303] for row in floats("piles").values())
+    assert "10^92" in output("piles") and round(2 * math.factorial(10) / 1e6) == 7
+
+
+def test_what_a_reader_tells_first():
+    found = floats("told-table")
+    says("At every step the piles of k-means pay best, the classes a little less, and the dealt ones next to nothing")
+    for classes, clusters, dealt in zip(*(found[name] for name in ("classes", "k-means", "dealt")), strict=True):
+        assert clusters > classes > dealt + 0.25 and clusters - classes < 0.15 and dealt < 0.1
+
+
+def test_what_a_code_is_worth():
+    says("a fourteenth of the category", "= -.23$", "ln 2 = .69 nats", "past an error of .06 more", "of about .18 on")
+    assert round(math.log(10) * 6) == 14 and round(math.log(2) - 0.5 * math.log(2 * math.pi), 2) == -0.23
+    assert round(math.exp(-math.log(10) - 0.5 * math.log(3)), 2) == 0.06
+    assert round(math.exp(-math.log(10) / 2 - 0.5 * math.log(3)), 2) == 0.18
+
+
+def test_five_generators():
+    found = floats("measured")  # NMI, right, reads its own, in categories, in continuous, in noise, left
+    one, fifth, none, learnt, plain = (found[name] for name in list(found)[:5])
+    says("A reader whom nobody has trained has an NMI of .21, and an untrained network .14")
+    assert (none[0], found["untrained"][0]) == (0.21, 0.14)
+    says("NMI .28 in place of .55", ".48 left in place of .39", "in 60 % of all cases", "and in 40 % with σ = 1")
+    assert (learnt[0], one[0], learnt[6], one[6], learnt[4], one[4]) == (0.28, 0.55, 0.48, 0.39, 0.60, 0.40)
+    says("Its nearest drawings leave .68 of the variance", "its category follows the class about as well")
+    assert plain[6] == 0.68 and abs(plain[0] - one[0]) < 0.05
+    says("k-means** gets 79 % and an NMI of .74", "k-means gets 79 % of the digits right", "they do to 79 %")
+    assert found["k-means"][:2] == [0.74, 0.79]
+    assert all(row[0] < 0.74 and row[1] < 0.79 for label, row in found.items() if label != "k-means")
+    says('In "reads its own" every paid reader has nearly 1.')
+    assert min(row[2] for row in (one, fifth, learnt, plain)) > 0.98
+
+
+def test_where_the_class_is_kept():
+    found = means("kept-stored")  # purity, in categories, in continuous, in noise, left
+    says("σ fixed the category holds two thirds and more of it, with σ learnt .42, in every seed and with either GAN")
+    purities = {label: numbers(cells[0]) for label, cells in table("kept-stored").items()}
+    for (_, variance), (mean, spread) in purities.items():
+        assert (round(mean, 2) == 0.42) if variance == "learnt" else (mean >= 0.65)
+        assert spread < 0.05
+    says("which now change it in two draws of three")
+    assert all(row[2] == pytest.approx(2 / 3, abs=0.03) for label, row in found.items() if label[1] == "learnt")
+    every = [*Store().results().values()]
+    runs = [run for run in every if "digit-purity" in run["metrics"] and run["settings"]["categories"] == 10]
+    runs = [run for run in runs if run["settings"]["continuous_codes"] == 2]
+    low, high = (
+        [run["metrics"]["digit-purity"] for run in runs if run["settings"]["variance"] == name]
+        for name in ("learnt", "fixed")
+    )
+    assert max(low) < min(high) and len(low) == len(high) == 10
+
+
+def test_the_encoder_on_data():
+    found = floats("confidence")  # sure of drawings, of data, from drawings, from data, same class twice
+    one, learnt, plain = found.values()
+    says("The reader is surer of drawings than of data, by a lot in all three rows")
+    assert all(row[0] > row[1] + 0.1 for row in found.values())
+    says("half as far again for λ = 1 and more than four times as far for the plain GAN")
+    assert one[3] / one[2] == pytest.approx(1.6, abs=0.15) and plain[3] / plain[2] > 4
+    says("Here it does for a quarter of the digits with λ = 1.")
+    assert 1 - one[4] == pytest.approx(0.25, abs=0.03)
+
+
+def test_pitfalls():
+    assert re.search(r"sqrt of the sum: nan", output("pitfall-root")) and "vector_norm: 0.0" in output("pitfall-root")
+    assert "66%" in output("pitfall-places")
+    told = numbers(output("pitfall-detached"))[0]
+    says("A twentieth of what can be told")
+    assert told / math.log(10) == pytest.approx(0.05, abs=0.01)
+
+
+def test_what_is_said_of_the_claims():
+    (first,) = verdicts("factorvae/figure-25")
+    says("The verdict is *inconclusive* because the threshold for")
+    assert first.verdict == "inconclusive" and "shuffled" in first.why and "threshold" in first.why
+    (late,) = verdicts("factorvae/figure-24")
+    says("The discriminator calls about half of all inputs real, as it should")
+    (share,) = late.orders
+    assert 0.4 < share.means[0] < 0.6

@@ -125,3 +125,18 @@ def test_what_is_said_of_the_claims():
     says("The discriminator calls about half of all inputs real, as it should")
     (share,) = late.orders
     assert 0.4 < share.means[0] < 0.6
+
+
+def test_beside_a_vae():
+    found = means("vae-scores")  # FactorVAE score, BetaVAE score, MIG, left
+    gan, vae, untrained = (found[name] for name in ("InfoWGAN-GP", "VAE", "InfoWGAN-GP, untrained"))
+    says(".42 against .57, .66 against .77, a MIG of .04 against .09", "The GAN draws the sprites well, .13 left")
+    assert (gan[:3], vae[:3], gan[3]) == ([0.42, 0.66, 0.04], [0.57, 0.77, 0.09], 0.13)
+    assert all(low < middle for low, middle in zip(untrained[:3], gan[:3], strict=True))
+    eight, nine = verdicts("factorvae/figure-8", "factorvae/figure-9")
+    says("Inconclusive, then, as a whole.", "below FactorVAE by the paper's score", "by no clear margin below the β-VAE")
+    assert eight.verdict == "inconclusive" and [step.holds for step in eight.orders] == [False, True, False]
+    says("Position is told better than scale", "is true of untrained networks, too")
+    position, orientation = nine.orders
+    assert position.reversed and "untrained" in orientation.passing
+    assert position.means[0] < max(position.controls[0], 0.18)

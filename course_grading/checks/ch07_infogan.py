@@ -193,7 +193,7 @@ def critics(generator: torch.Generator) -> list[list]:
     cases = []
     for shape, eta in (((5, 1, 4, 4), 10.0), ((3, 3, 2, 2), 10.0), ((4, 1, 8, 8), 0.5), ((2, 2, 3, 3), 1.0)):
         slopes = torch.randn(*shape, generator=generator)
-        slopes = slopes * torch.logspace(-2, 1, len(slopes)).view(-1, 1, 1, 1)
+        slopes = slopes * torch.logspace(-2, 0, len(slopes)).view(-1, 1, 1, 1)
         slopes[0] = 0
         values = [torch.randn(shape[0], generator=generator).requires_grad_() for _ in range(2)]
         cases.append([*values, slopes.requires_grad_(), eta])

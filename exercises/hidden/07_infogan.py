@@ -16,6 +16,7 @@ def _large_worlds(generator: torch.Generator) -> list[list[torch.Tensor]]:
     joint = torch.rand(20, 60, generator=generator, dtype=torch.float64)
     joint = torch.where(torch.rand(20, 60, generator=generator) < 0.7, 0.0, joint)
     joint[:, 0] = torch.rand(20, generator=generator, dtype=torch.float64) + 0.01
+    joint[0] += 0.01  # every image occurs
     answers = torch.where(joint > 0, torch.rand(20, 60, generator=generator, dtype=torch.float64) + 0.01, 0.0)
     return [[joint / joint.sum(), answers / answers.sum(0).clamp(min=1e-9)]]
 

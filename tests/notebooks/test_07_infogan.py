@@ -38,8 +38,9 @@ def test_the_toy():
     steps = floats("toy")  # information, bound, images in use
     says("step 399 the generator draws 4.5 of the eight images, where it began with 6.3")
     assert round(steps["399"][2], 1) == 4.5 and round(steps["0"][2], 1) == 6.3
-    says("When it joins, all eight come back and nothing is lost.")
-    assert steps["799"][2] > 7.95 and steps["799"][:2] == pytest.approx([math.log(4)] * 2, abs=0.02)
+    says("6.9 in place of 8 is what two secrets with one image each and two with three make")
+    assert steps["799"][2] == pytest.approx(math.exp(math.log(4) / 2 + math.log(12) / 2), abs=0.006) == 6.93
+    assert steps["799"][:2] == pytest.approx([math.log(4)] * 2, abs=0.02)
     assert steps["149"][0] == steps["0"][0] and steps["149"][1] == pytest.approx(steps["149"][0], abs=0.01)
 
 
@@ -79,13 +80,19 @@ def test_five_generators():
     assert min(row[2] for row in (one, fifth, learnt, plain)) > 0.98
 
 
+def test_the_fine_print():
+    fixed, learnt = floats("print").values()  # the reader's error, R² linear in pixels, correlation with brightness
+    says("three times as exactly with σ learnt, to .05 in place of .16", "with next to no rest", "correlates at .74")
+    assert (fixed[0], learnt[0], learnt[2]) == (0.16, 0.05, 0.74) and learnt[1] == 0.99 and fixed[2] < 0.3
+
+
 def test_where_the_class_is_kept():
     found = means("kept-stored")  # purity, in categories, in continuous, in noise, left
-    says("σ fixed the category holds two thirds and more of it, with σ learnt .42, in every seed and with either GAN")
+    says("With σ fixed the category is .63 to .72 pure, with σ learnt .42, without an overlap in ten seeds against ten")
     purities = {label: numbers(cells[0]) for label, cells in table("kept-stored").items()}
     for (_, variance), (mean, spread) in purities.items():
-        assert (round(mean, 2) == 0.42) if variance == "learnt" else (mean >= 0.65)
-        assert spread < 0.05
+        assert mean == 0.42 if variance == "learnt" else mean in (0.63, 0.72)
+        assert spread < 0.07
     says("which now change it in two draws of three")
     assert all(row[2] == pytest.approx(2 / 3, abs=0.03) for label, row in found.items() if label[1] == "learnt")
     every = [*Store().results().values()]
@@ -101,8 +108,8 @@ def test_where_the_class_is_kept():
 def test_the_encoder_on_data():
     found = floats("confidence")  # sure of drawings, of data, from drawings, from data, same class twice
     one, learnt, plain = found.values()
-    says("The reader is surer of drawings than of data, by a lot in all three rows")
-    assert all(row[0] > row[1] + 0.1 for row in found.values())
+    says("The reader is surer of drawings than of data in all three rows")
+    assert all(row[0] > row[1] + 0.05 for row in found.values())
     says("half as far again for λ = 1 and more than four times as far for the plain GAN")
     assert one[3] / one[2] == pytest.approx(1.6, abs=0.15) and plain[3] / plain[2] > 4
     says("Here it does for a quarter of the digits with λ = 1.")

@@ -141,7 +141,8 @@ def test_beside_a_vae():
     assert (gan[:3], vae[:3], gan[3]) == ([0.42, 0.66, 0.04], [0.57, 0.77, 0.09], 0.13)
     assert all(low < middle for low, middle in zip(untrained[:3], gan[:3], strict=True))
     eight, nine = verdicts("factorvae/figure-8", "factorvae/figure-9")
-    says("Inconclusive, then, as a whole.", "below FactorVAE by the paper's score", "by no clear margin below the β-VAE")
+    says("Inconclusive, then, as a whole.", "below FactorVAE by the paper's score")
+    says("by no clear margin below the β-VAE")
     assert eight.verdict == "inconclusive" and [step.holds for step in eight.orders] == [False, True, False]
     says("Position is told better than scale", "is true of untrained networks, too")
     position, orientation = nine.orders

@@ -148,3 +148,12 @@ def test_beside_a_vae():
     position, orientation = nine.orders
     assert position.reversed and "untrained" in orientation.passing
     assert position.means[0] < max(position.controls[0], 0.18)
+
+
+def test_a_third_code():
+    (third,) = verdicts("factorvae/figure-27")
+    (step,) = third.orders
+    says("in .81 of all draws of the continuous codes, with two of them in .67")
+    says("the drawings leave .52 of the variance")
+    assert [round(mean, 2) for mean in step.means] == [0.81, 0.67] and step.holds
+    assert third.verdict == "inconclusive" and "0.52" in third.why and "not learnt" in third.why

@@ -28,6 +28,8 @@ CHEAP = {
     "total_correlation.scores": {
         "data": "FewSprites", "network": "small-mlp", "steps": 20, "batch_size": 4, "log_every": 1, "particles": 2,
     },
+    "gans.digits": {"steps": 20, "batch_size": 4},
+    "gans.sprites": {"data": "FewSprites", "network": "small-mlp", "steps": 2, "batch_size": 4},
 }  # fmt: skip
 SPRITES = CHEAP["total_correlation.scores"] | {"particles": 0}
 CHEAP |= {
@@ -124,6 +126,7 @@ def values_of(parts, key):
 WORDS = {
     "beta": "β", "latents": "latents", "spacing": "spacing", "learning_rate": "learning rate", "radius": "radi",
     "reconstruction": "Gaussian|for MSE", "visibility": "visibility", "num_triplets": "triplets", "gamma": "γ",
+    "information_weight": "λ", "noise": "noise",
 }  # fmt: skip
 
 
@@ -220,7 +223,7 @@ def test_small_runs_have_five_seeds_and_say_what_is_smaller():
     for name, part in trained:
         assert (part.seeds, part.device) == (5, "cpu")
         said = "; ".join(deviations_of(CLAIMS[name], part))
-        assert re.search("(16×16|24×24) pixels", said) and "fully connected" in said, (name, said)
+        assert re.search("(8×8|16×16|24×24) pixels", said) and "fully connected" in said, (name, said)
     hashes = {part.run(0).config_hash for _, part in trained}
     assert len(hashes) < len(trained) / 1.8, "what several claims need is one configuration"
 

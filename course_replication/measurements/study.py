@@ -5,8 +5,10 @@ known of every model, which `table_of` puts into a table again. Methods differ i
 alone: networks of one seed start from the same weights and see the same batches.
 """
 
+import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import pandas
 import torch
@@ -17,6 +19,7 @@ from course_lib.frameworks import BetaVAE, Framework
 from course_lib.losses import kl_to_standard_normal
 from course_lib.metrics import Encodings
 from course_lib.models import mlp_vae
+from course_lib.storage import replace_file
 from course_lib.training import fit_many
 from course_replication.measurements.few_sprites import ColourFewSprites, FewSprites
 from course_replication.measurements.study_findings import across_datasets, findings
@@ -46,13 +49,12 @@ def scores(context: Context, *, data: str, methods: Mapping[str, Mapping], seeds
     source = SPRITES[data]() if data in SPRITES else dataset(**options)
     own = range(FIRST_SEED + context.seed * seeds, FIRST_SEED + (context.seed + 1) * seeds)
     networks = {"latents": settings.pop("latents"), "hidden": tuple(settings.pop("hidden"))}
-    models = trained(source, methods, own, fitting, networks, settings)
-    rows = {
-        key: scored(model, source, trees["points"] if key[2] - own[0] < trees["seeds"] else 0)
-        for key, model in models.items()
-    }
-    table = as_table(rows)
-    blank = _untrained(source, methods, context.seed, networks, settings, trees)
+    records = []
+    for name, method in methods.items():
+        models = partial(trained, source, {name: method}, own, fitting, networks, settings)
+        records += _kept(context, f"{data}-{name}", partial(_records, models, source, own, trees))
+    table = pandas.DataFrame(records)
+    blank = _untrained(context, source, methods, networks, settings, trees)
     found = findings(table, context.seed)
     twins = {
         "shuffled": findings(exchanged(table, context.seed), context.seed),
@@ -99,16 +101,34 @@ def _framework(data, seed: int, method: Mapping, place: int, networks: Mapping, 
     return framework_around(model, **rest, **{argument: values[place]}, **common)
 
 
-def _untrained(data, methods, seed: int, networks: Mapping, common: Mapping, trees: Mapping) -> pandas.DataFrame:
+def _records(models: Callable[[], Mapping], data: GridDataset, seeds: Sequence[int], trees: Mapping) -> list[dict]:
+    """The rows of a table for models that are trained when they are asked for."""
+    points = {seed: trees["points"] if place < trees["seeds"] else 0 for place, seed in enumerate(seeds)}
+    rows = {key: scored(model, data, points[key[2]]) for key, model in models().items()}
+    return as_table(rows).to_dict("records")
+
+
+def _kept(context: Context, name: str, make: Callable[[], list[dict]]) -> list[dict]:
+    """The records that `make` returns, kept in the scratch folder: a study that was stopped goes on from there."""
+    place = context.scratch / f"{name}.json"
+    if not place.exists():
+        context.scratch.mkdir(parents=True, exist_ok=True)
+        with replace_file(place) as file:
+            file.write(json.dumps(make()).encode())
+    return json.loads(place.read_text())
+
+
+def _untrained(context: Context, data, methods, networks: Mapping, common: Mapping, trees: Mapping) -> pandas.DataFrame:
     """The table of networks that nobody trained, each with a seed of its own, under the labels of models."""
-    count = max(trees["untrained"], len(methods) * len(STRENGTHS))
     labels = [(name, strength, 0) for name in methods for strength in STRENGTHS]
-    rows = {}
-    for place, label in enumerate(labels[:count]):
-        model = mlp_vae(data, networks["latents"], hidden=networks["hidden"], seed=UNTRAINED + seed * count + place)
-        points = trees["points"] if place < trees["untrained"] else 0
-        rows[label] = scored(BetaVAE(model, **common), data, points)
-    return as_table(rows)
+    records = []
+    for place, label in enumerate(labels):
+        own = UNTRAINED + context.seed * len(labels) + place
+        build = partial(mlp_vae, data, networks["latents"], hidden=networks["hidden"], seed=own)
+        model = partial(lambda build, label: {label: BetaVAE(build(), **common)}, build, label)
+        few = trees | {"seeds": 1 if place < trees["untrained"] else 0}
+        records += _kept(context, f"{type(data).__name__}-untrained-{place}", partial(_records, model, data, [0], few))
+    return pandas.DataFrame(records)
 
 
 @torch.no_grad()

@@ -12,6 +12,7 @@ def draws():
     return torch.Generator().manual_seed(0)
 
 
+@pytest.mark.filterwarnings("ignore:.*samples are too few")
 def test_two_correlations_are_the_librarys():
     for mean, log_variance in ch09.posteriors(draws()):
         score = metrics.gaussian_total_correlation.from_samples(mean)

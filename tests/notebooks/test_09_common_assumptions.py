@@ -1,9 +1,12 @@
 """What the text of chapter 09 says about its outputs is what the stored outputs say."""
 
+from statistics import fmean
+
 import pytest
 
 from course_replication import Store, best_verdict, load_claims
 from course_replication.arms import arm_named
+from course_replication.plans import parts_of
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("09_common_assumptions")
@@ -130,6 +133,13 @@ def test_what_is_said_of_the_claims():
     first = best_verdict(CLAIMS["assumptions/figure-1"], results)
     says("means above samples, holds for untrained networks as well")
     assert first.orders[2].holds and "untrained" in first.orders[2].passing
+    says("Both movements are there, samples falling and means rising, and neither control makes them")
+    assert all(step.holds and not step.passing for step in first.orders[:2])
+    says("the means rise from .112 to .197 nats, and those of latents in use still to .181")
+    (part,) = parts_of(CLAIMS["assumptions/figure-1"], "small")
+    metrics = [results[run.id]["metrics"] for run in part.runs()]
+    names = ("mean/strength-low", "mean/strength-high", "active/strength-high")
+    assert [round(fmean(each[name] for each in metrics), 3) for name in names] == [0.112, 0.197, 0.181]
     left = best_verdict(CLAIMS["assumptions/figure-3-left"], results)
     says("Untrained networks overlap, too")
     assert "untrained" in left.orders[0].passing

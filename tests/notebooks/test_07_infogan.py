@@ -157,3 +157,13 @@ def test_a_third_code():
     says("the drawings leave .52 of the variance")
     assert [round(mean, 2) for mean in step.means] == [0.81, 0.67] and step.holds
     assert third.verdict == "inconclusive" and "0.52" in third.why and "not learnt" in third.why
+
+
+def test_two_categories_and_twenty():
+    two, twenty = verdicts("factorvae/figure-28", "factorvae/figure-29")
+    continuous, noise = ([round(mean, 2) for mean in step.means] for step in two.orders)
+    says("change the class in .38 of all cases in place of .16", "in .74 in place of .67, which five seeds do not tell")
+    assert (continuous, noise) == ([0.74, 0.67], [0.38, 0.16]) and [step.holds for step in two.orders] == [False, True]
+    says("as a whole nothing is concluded", "the other way round, .22 in place of .16", "the verdict is *fail*")
+    assert (two.verdict, twenty.verdict) == ("inconclusive", "fail")
+    assert [round(mean, 2) for mean in twenty.orders[0].means] == [0.16, 0.22]

@@ -16,6 +16,7 @@ LEARNT = 0.5  # the largest share of the pixels' variance that a reconstruction 
 LEVEL = 0.05  # of one-sided tests
 SURE = 3  # standard errors
 CONTROL = "control/"  # a run calls a metric of an untrained encoder "control/untrained/mig/…"
+TRAINED = ("framework", "methods")  # one of them is a setting of whatever trains
 LEFT = ("left", "reconstruction")  # the share that a training leaves: of a sample of images, or of all
 Sample = Mapping[int, float]  # seed → value
 Samples = Mapping[str, Sample]  # metric → its sample
@@ -190,10 +191,11 @@ def learnt_by(parts: Sequence[Part], results: Mapping[str, dict]) -> tuple[Learn
     for part in sorted(parts, key=lambda part: "trainings" in part.settings):
         trainings = part.settings.get("trainings", [part.settings])
         for place, settings in enumerate(trainings, 1):
-            if "framework" in settings:
-                measurement = "training.scores" if "trainings" in part.settings else part.measurement
+            if any(name in settings for name in TRAINED):
+                single = "study.scores" if "methods" in settings else "training.scores"
+                measurement = single if "trainings" in part.settings else part.measurement
                 runs = [Run(measurement, settings, seed, part.scale) for seed in range(part.seeds)]
-                name = part.name.replace("{}", "").strip("/") or settings["framework"]
+                name = part.name.replace("{}", "").strip("/") or settings.get("framework", "the study")
                 name += f", training {place}" if len(trainings) > 1 else ""
                 found.setdefault(runs[0], (name, [results[run.id]["metrics"] for run in runs if run.id in results]))
     return tuple(Learnt(name, _mean("", runs), _mean(f"{CONTROL}untrained/", runs)) for name, runs in found.values())

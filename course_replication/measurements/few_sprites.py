@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from course_lib.data import DSprites, GridDataset
+from course_lib.data import ColorDSprites, DSprites, GridDataset
+from course_lib.data.noise import uniform_integers
 from course_lib.factors import FactorSpace
 
 # Of the 6 scales, 40 orientations and 32 places of each axis. The orientations are 0°, 28°, 55° and 83°: within a
@@ -33,3 +34,20 @@ class FewSprites(GridDataset):
         large, data = DSprites(), DSprites.space
         images = large.images(data.index(torch.stack(places, 1))).float()
         return torch.nn.functional.avg_pool2d(images, 4).round().to(torch.uint8)
+
+
+class ColourFewSprites(GridDataset):
+    """`FewSprites`, each in a colour of its own on black: sprite × U(0.5, 1) per channel, as in `ColorDSprites`."""
+
+    space, shape = FewSprites.space, (3, SIDE, SIDE)
+    source, licence, citation = ColorDSprites.source, ColorDSprites.licence, ColorDSprites.citation
+
+    def __init__(self):
+        index, sprites = torch.arange(len(self.space)), FewSprites()
+        colours = 128 + uniform_integers(0, index, (128, 128, 128))
+        self._images = (sprites.render(index).float() * colours.view(-1, 3, 1, 1) / 255).round().to(torch.uint8)
+        pixels = self._images.flatten(2).double() / 255
+        self.mean, self.std = tuple(pixels.mean((0, 2)).tolist()), tuple(pixels.std(2).mean(0).tolist())
+
+    def render(self, index: Tensor) -> Tensor:
+        return self._images.to(index.device)[index]

@@ -1,0 +1,384 @@
+"""Chapter 9, common assumptions: two total correlations, shares of variance, ranks, an honest split, and transfer."""
+
+import math
+
+import numpy as np
+import torch
+from scipy.stats import rankdata, spearmanr
+from torch import Tensor
+
+from course_grading.answers import words
+from course_grading.exercise import Function
+
+# 09.1 -----------------------------------------------------------------------------------------------------------------
+
+
+def posteriors(generator: torch.Generator) -> list[list[Tensor]]:
+    """Means and log-variances: of dependent latents, on scales far from 1, with a latent that is constant, of one."""
+    cases = []
+    for size, dim, dead in ((400, 3, 0), (50, 5, 2), (300, 2, 1), (40, 1, 0)):
+        root = torch.randn(dim, dim, generator=generator, dtype=torch.float64)
+        mean = torch.randn(size, dim, generator=generator, dtype=torch.float64) @ root
+        mean = mean * torch.logspace(-1, 1, dim, dtype=torch.float64) + 3
+        mean[:, :dead] = torch.arange(dead).double() - 0.5
+        cases.append([mean, torch.randn(size, dim, generator=generator, dtype=torch.float64) - 1])
+    return cases
+
+
+def two_correlations(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """By correlation matrices of NumPy: minus half the logarithm of their determinant."""
+    mean, noise = mean.numpy(), log_variance.exp().mean(0).numpy()
+    sigma = np.atleast_2d(np.cov(mean.T, ddof=0))
+    found = []
+    for matrix in (sigma, sigma + np.diag(noise)):
+        kept = np.ptp(mean, axis=0) > 0 if matrix is sigma else np.full(len(sigma), True)
+        matrix = matrix[kept][:, kept]
+        scale = np.sqrt(np.diag(matrix))
+        found.append(-np.linalg.slogdet(matrix / scale[:, None] / scale)[1] / 2)
+    return torch.tensor(found)
+
+
+def _both(mean, log_variance, noise=None, half=0.5, base=1.0, alive=True, diagonal=None, use=torch.logdet, add=True):
+    """The two numbers, with one thing done otherwise."""
+    centred = mean - mean.mean(0)
+    sigma = centred.T @ centred / len(mean)
+    noise = log_variance.exp().mean(0) if noise is None else noise(log_variance)
+    found = []
+    for matrix in (sigma, sigma + noise.diag() if add else noise.diag() + 0 * sigma):
+        kept = matrix.diagonal() > 0 if alive else torch.ones(len(sigma), dtype=torch.bool)
+        matrix = matrix[kept][:, kept]
+        own = matrix.diagonal().log().sum() if diagonal is None else diagonal(matrix)
+        found.append(half * (own - use(matrix)) / base)
+    return torch.stack(found)
+
+
+TWO_MISTAKES = {
+    "the planted fault is still there: a constant latent has variance 0, and log 0 − log 0 is not a number. Leave it "
+    "out of the means' matrix.":
+        lambda m, v: _both(m, v, alive=False),
+    "a constant latent makes the number 0: only its own part is 0, the others still depend on each other.":
+        lambda m, v: torch.nan_to_num(_both(m, v, alive=False), nan=0.0, posinf=0.0, neginf=0.0),
+    "log_variance was read as the logarithm of the standard deviation: its exponential is the variance.":
+        lambda m, v: _both(m, v, noise=lambda each: (2 * each).exp().mean(0)),
+    "standard deviations were added to variances: add the variance of the noise.":
+        lambda m, v: _both(m, v, noise=lambda each: (each / 2).exp().mean(0)),
+    "the noise is the mean of the variances; here the log-variances were averaged first.":
+        lambda m, v: _both(m, v, noise=lambda each: each.mean(0).exp()),
+    "the samples have the covariance of the means: the noise of the posteriors is missing.":
+        lambda m, v: _both(m, v, noise=lambda each: 0 * each[0] + 1e-300).nan_to_num(),
+    "the samples' matrix is the noise alone: samples are means plus noise.": lambda m, v: _both(m, v, add=False),
+    "the ½ is missing: twice too much.": lambda m, v: _both(m, v, half=1.0),
+    "in bits: nats are wanted.": lambda m, v: _both(m, v, base=math.log(2)),
+    "the sign is turned: a total correlation is not negative.": lambda m, v: _both(m, v, half=-0.5),
+    "samples and means have changed places: the means come first.": lambda m, v: _both(m, v).flip(0),
+}  # fmt: skip
+
+TWO_RIGHT = (
+    _both,
+    lambda m, v: two_correlations(m, v).clone(),
+    lambda m, v: torch.stack(
+        [
+            -torch.linalg.slogdet(torch.corrcoef(x.T).reshape(x.shape[1], -1))[1] / 2
+            for x in (m[:, m.std(0) > 0], _widened(m, v))
+        ]
+    ),
+)
+
+
+def _widened(mean, log_variance):
+    """Points whose covariance is that of the samples, without drawing: each mean, moved by ± the noise."""
+    step = (log_variance.exp().mean(0) * mean.shape[1]).sqrt().diag()
+    return torch.cat([mean + sign * row for row in step for sign in (-1, 1)])
+
+
+# 09.2 -----------------------------------------------------------------------------------------------------------------
+
+
+def labelled(generator: torch.Generator) -> list[list[Tensor]]:
+    """Scores with the labels of methods: of unequal groups, of labels with gaps, far from 0."""
+    cases = []
+    for size, groups, level in ((30, 3, 0.0), (11, 4, 100.0), (90, 6, 0.5), (8, 2, -3.0)):
+        label = torch.randint(groups, (size,), generator=generator)
+        label[:groups] = torch.arange(groups)
+        score = level + torch.rand(size, generator=generator, dtype=torch.float64) + 0.3 * label
+        cases.append([score, 7 * label - 2])
+    return cases
+
+
+def share_and_chance(score: Tensor, label: Tensor) -> Tensor:
+    mean, total, between = score.mean(), 0.0, 0.0
+    kinds = label.unique()
+    for kind in kinds:
+        own = score[label == kind]
+        between += len(own) * float((own.mean() - mean) ** 2)
+    total = float(((score - mean) ** 2).sum())
+    return torch.tensor([between / total, (len(kinds) - 1) / (len(score) - 1)], dtype=torch.float64)
+
+
+def _shared(score, label, weigh=True, ratio=lambda between, total: between / total, chance=None, spread=1):
+    kinds, place = label.unique(return_inverse=True)
+    own = torch.stack([score[place == kind].mean() for kind in range(len(kinds))])
+    count = torch.bincount(place).double() if weigh else torch.full_like(own, len(score) / len(kinds))
+    between = (count * (own - score.mean()).abs() ** 2).sum()
+    total = (score - score.mean()).square().sum()
+    k, n = len(kinds), len(score)
+    return torch.stack(
+        [ratio(between, total), torch.tensor((k - 1) / (n - 1) if chance is None else chance(k, n)).double()]
+    )
+
+
+SHARE_MISTAKES = {
+    "groups were weighted alike: a mean of ten models counts for ten.": lambda s, g: _shared(s, g, weigh=False),
+    "between was divided by within: the share is of the total.":
+        lambda s, g: _shared(s, g, ratio=lambda b, t: b / (t - b)),
+    "this is the share that the method does not explain: subtract from 1.":
+        lambda s, g: _shared(s, g, ratio=lambda b, t: 1 - b / t),
+    "this is a ratio of standard deviations: variances are asked for.":
+        lambda s, g: _shared(s, g, ratio=lambda b, t: (b / t).sqrt()),
+    "the total is that about 0: subtract the mean of all scores first.":
+        lambda s, g: torch.stack([1 - (1 - _shared(s, g)[0]) * (s - s.mean()).square().sum() / s.square().sum(),
+                                  _shared(s, g)[1]]),
+    "the label was taken for a number and a line was fitted: a method is a name.":
+        lambda s, g: torch.stack([torch.corrcoef(torch.stack([s, g.double()]))[0, 1] ** 2, _shared(s, g)[1]]),
+    "chance is (k − 1)/(n − 1), with k groups and n models; here it is k/n.":
+        lambda s, g: _shared(s, g, chance=lambda k, n: k / n),
+    "chance is (k − 1)/(n − 1); here it is (k − 1)/n.": lambda s, g: _shared(s, g, chance=lambda k, n: (k - 1) / n),
+    "chance is not 0: the means of groups drawn by lot differ too.":
+        lambda s, g: _shared(s, g, chance=lambda k, n: 0.0),
+    "chance counts the groups that occur, and here one more than the largest label.":
+        lambda s, g: torch.stack([_shared(s, g)[0], (g.max() - g.min()).double() / (len(s) - 1)]),
+    "chance is what is left: that is (n − k)/(n − 1), the seed's.":
+        lambda s, g: _shared(s, g, chance=lambda k, n: (n - k) / (n - 1)),
+}  # fmt: skip
+
+
+def _by_rest(score, label):
+    rest = sum(float(score[label == kind].var(correction=0)) * int((label == kind).sum()) for kind in label.unique())
+    chance = (label.unique().numel() - 1) / (score.numel() - 1)
+    return torch.tensor([1 - rest / float(score.var(correction=0)) / len(score), chance], dtype=torch.float64)
+
+
+def _by_columns(score, label):
+    kinds = torch.unique(label)
+    member = (label[:, None] == kinds).double()
+    fitted = member @ ((member.T @ score) / member.sum(0))
+    return torch.stack([fitted.var() / score.var(), torch.tensor((len(kinds) - 1) / (len(score) - 1)).double()])
+
+
+# 09.3 -----------------------------------------------------------------------------------------------------------------
+
+
+def columns(generator: torch.Generator) -> list[list[Tensor]]:
+    """Two scores of the same models: noisy copies, bent, with ties, against each other."""
+    cases = []
+    for size, sign, step in ((30, 1, 0), (12, -1, 0), (40, 1, 4), (25, 1, 2)):
+        first = torch.rand(size, generator=generator, dtype=torch.float64)
+        second = sign * first**5 + 0.1 * torch.rand(size, generator=generator, dtype=torch.float64)
+        if step:  # scores that agree in many models, as accuracies do
+            first, second = (first * step).round() / step, (second * step).round() / step
+            first[:2], second[:2] = torch.tensor([0.0, 1.0]).double(), torch.tensor([0.0, 1.0]).double()
+        cases.append([first, second])
+    return cases
+
+
+def rank_correlation(first: Tensor, second: Tensor) -> Tensor:
+    return torch.tensor(spearmanr(first.numpy(), second.numpy()).statistic, dtype=torch.float64)
+
+
+def _pearson(first, second):
+    return torch.corrcoef(torch.stack([first.double(), second.double()]))[0, 1]
+
+
+def _ranks(values, method="average"):
+    return torch.from_numpy(rankdata(values.numpy(), method)).double()
+
+
+def _kendall(first, second):
+    signs = (first[:, None] - first).sign() * (second[:, None] - second).sign()
+    return signs.sum() / (len(first) * (len(first) - 1))
+
+
+def _formula(first, second):
+    """1 − 6 Σ d² / (n³ − n), which holds without ties alone."""
+    n = len(first)
+    return 1 - 6 * (_ranks(first) - _ranks(second)).square().sum() / (n**3 - n)
+
+
+RANK_MISTAKES = {
+    "this is the correlation of the values: rank them first.": _pearson,
+    "argsort says who stands at a place; the rank says at which place one stands. It takes argsort twice.":
+        lambda a, b: _pearson(a.argsort(), b.argsort()),
+    "ties were broken by the order in which the models are listed: give them the mean of their ranks.":
+        lambda a, b: _pearson(_ranks(a, "ordinal"), _ranks(b, "ordinal")),
+    "ties have the smallest of their ranks here: give them the mean.":
+        lambda a, b: _pearson(_ranks(a, "min"), _ranks(b, "min")),
+    "ties count as one place, so that later ranks move up: give them the mean of the ranks that they fill.":
+        lambda a, b: _pearson(_ranks(a, "dense"), _ranks(b, "dense")),
+    "this is Kendall's coefficient, which counts pairs: Spearman's correlates ranks.": _kendall,
+    "1 − 6 Σ d²/(n³ − n) holds without ties alone.": _formula,
+    "the sign is turned: one of the two was ranked from the other end.":
+        lambda a, b: -rank_correlation(a, b),
+    "the sign is gone: scores may also disagree.": lambda a, b: rank_correlation(a, b).abs(),
+    "this is the square: the share of the ranks' variance, without a sign.":
+        lambda a, b: rank_correlation(a, b).square(),
+    "one of the two was ranked and the other was not.": lambda a, b: _pearson(_ranks(a), b),
+}  # fmt: skip
+
+RANK_RIGHT = (
+    lambda a, b: _pearson(_ranks(a), _ranks(b)),
+    lambda a, b: _pearson(*(((x[:, None] > x).sum(1) + 0.5 * (x[:, None] == x).sum(1)).double() for x in (a, b))),
+    lambda a, b: _pearson(*((x[:, None] - x).sign().sum(1) for x in (a, b))),
+)
+
+# 09.4 -----------------------------------------------------------------------------------------------------------------
+
+
+def chosen(generator: torch.Generator) -> list[list]:
+    """Drawn examples, and how many of them are for the test; few images, so that the same one is drawn often."""
+    cases = []
+    for images, drawn, test in ((20, 60, 12), (6, 30, 10), (50, 50, 20), (8, 12, 3)):
+        index = torch.randint(images, (drawn,), generator=generator)
+        index[-test], index[0] = index[-1], index[-1]  # one image is in both parts, and twice in the test
+        index[1] = index[2] = (index[-1] + 1) % images  # and one twice among the first, which is allowed there
+        cases.append([index, test])
+    return cases
+
+
+def honest(index: Tensor, num_test: int) -> Tensor:
+    tested = set(index[-num_test:].tolist())
+    return torch.tensor([image for image in index[:-num_test].tolist() if image not in tested], dtype=torch.int64)
+
+
+HONEST_MISTAKES = {
+    "the planted fault is still there: an image that is drawn twice is learnt from and tested on.":
+        lambda i, n: i[:-n],
+    "the test's own images were kept and the others dropped: it is the other way round.":
+        lambda i, n: i[:-n][torch.isin(i[:-n], i[-n:])],
+    "the first are the test here: the last ones are.":
+        lambda i, n: i[n:][~torch.isin(i[n:], i[:n])],
+    "each image is learnt from once: whoever is drawn twice counts twice, and only the test's images are to go.":
+        lambda i, n: honest(i, n).unique(),
+    "the images are sorted: keep the order in which they were drawn, since the first 100 are learnt from as well.":
+        lambda i, n: honest(i, n).sort().values,
+    "only images at the same place were compared: look for each image anywhere in the test.":
+        lambda i, n: i[:-n][i[:-n] != i[-n:].repeat(len(i))[: len(i) - n]],
+    "the places are given here: the images that are drawn there are wanted.":
+        lambda i, n: torch.nonzero(~torch.isin(i[:-n], i[-n:]))[:, 0],
+    "the test was compared with its first image alone.": lambda i, n: i[:-n][i[:-n] != i[-n]],
+    "all draws are kept, the test too.": lambda i, n: i,
+}  # fmt: skip
+
+HONEST_RIGHT = (
+    lambda i, n: i[:-n][~torch.isin(i[:-n], i[-n:])],
+    lambda i, n: i[: len(i) - n][(i[: len(i) - n, None] != i[None, -n:]).all(1)],
+    lambda i, n: torch.from_numpy(i.numpy()[:-n][~np.isin(i.numpy()[:-n], i.numpy()[-n:])]),
+)
+
+# 09.5 -----------------------------------------------------------------------------------------------------------------
+
+
+def studies(generator: torch.Generator) -> list[list[Tensor]]:
+    """Scores (configurations, seeds) on a source and on a target, unequal numbers of seeds, and ties in the target."""
+    cases = []
+    for configurations, seeds, others in ((6, 4, 4), (3, 5, 2), (2, 3, 3), (10, 1, 3)):
+        source = torch.rand(configurations, seeds, generator=generator, dtype=torch.float64)
+        target = torch.rand(configurations, others, generator=generator, dtype=torch.float64).mul(5).round() / 5
+        source[1] += torch.linspace(0, 0.5, seeds, dtype=torch.float64)
+        source[0, 0] = 1.2  # the best single model need not have the best mean
+        cases.append([source, target])
+    return cases
+
+
+def better_than_chance(source: Tensor, target: Tensor) -> Tensor:
+    best, wins, count = max(range(len(source)), key=lambda place: float(source[place].mean())), 0.0, 0
+    for place, row in enumerate(target.tolist()):
+        for own in target[best].tolist():
+            for other in row if place != best else []:
+                wins += 1.0 if own > other else 0.5 if own == other else 0.0
+                count += 1
+    return torch.tensor(wins / count, dtype=torch.float64)
+
+
+def _rate(source, target, choose=lambda s: s.mean(1).argmax(), tie=0.5, others=True, mean=False):
+    best = choose(source)
+    own, rest = target[best], target
+    if others:
+        rest = torch.cat([target[:best], target[best + 1 :]])
+    if mean:
+        own, rest = own.mean()[None], rest.mean(1)
+    gap = own[:, None] - rest.flatten()
+    return ((gap > 0).double() + tie * (gap == 0).double()).mean()
+
+
+TRANSFER_MISTAKES = {
+    "ties count nothing here: each is half a win, or a score that is always the same would lose.":
+        lambda s, t: _rate(s, t, tie=0.0),
+    "ties count as wins here: each is half a win.": lambda s, t: _rate(s, t, tie=1.0),
+    "the choice was made on the target, which is what was to be predicted: choose on the source.":
+        lambda s, t: _rate(t, t),
+    "the test was made on the source: the target says how good the choice is.": lambda s, t: _rate(s, s),
+    "the configuration of the best single model was chosen: take the best mean over seeds.":
+        lambda s, t: _rate(s, t, choose=lambda each: each.max(1).values.argmax()),
+    "the worst configuration was chosen: higher is better.":
+        lambda s, t: _rate(s, t, choose=lambda each: each.mean(1).argmin()),
+    "the chosen configuration also played against itself: it meets the others.":
+        lambda s, t: _rate(s, t, others=False),
+    "means of configurations were compared: single models are, each seed of one with each of the other.":
+        lambda s, t: _rate(s, t, mean=True),
+    "the mean over configurations was taken, and a seed chosen: rows are configurations.":
+        lambda s, t: _rate(s, t, choose=lambda each: each.mean(0).argmax() % len(t)),
+    "in percent: a share from 0 to 1 is wanted.": lambda s, t: 100 * _rate(s, t),
+    "this is how often it loses: wins are asked for.": lambda s, t: 1 - _rate(s, t),
+}  # fmt: skip
+
+
+def _by_ranks(source, target):
+    """Mann and Whitney's statistic, from ranks."""
+    best = source.mean(1).argmax()
+    own, rest = target[best], target[torch.arange(len(target)) != best].flatten()
+    ranks = _ranks(torch.cat([own, rest]))[: len(own)]
+    return (ranks.sum() - len(own) * (len(own) + 1) / 2) / (len(own) * len(rest))
+
+
+TRANSFER_RIGHT = (
+    _rate,
+    _by_ranks,
+    lambda s, t: torch.as_tensor(float(better_than_chance(s, t)), dtype=torch.float64),
+)
+
+# 09.6 -----------------------------------------------------------------------------------------------------------------
+
+JUDGED = {
+    "method": "shown",
+    "seed": "shown",
+    "no difference": "not shown",
+    "independent": "not shown",
+    "recipe": "not shown",
+    "fewer samples": "not shown",
+}
+JUDGED_MISTAKES = {
+    "method: 25 % is five times what labels drawn by lot get, and none of 1,000 shuffles came near.": "not shown",
+    "seed: two models that differ in nothing else are .20 apart, which is a fact about these two and is all that is "
+    "claimed.": "not shown",
+    "no difference: a p of .3 from five seeds is no evidence of equality: the interval reaches to .1.": "shown",
+    "independent: a Gaussian has no total correlation when nothing is linearly dependent, and dependence may be of "
+    "another kind.": "shown",
+    "recipe: the same models were used to choose and to praise: the best of many is high by luck too.": "shown",
+    "fewer samples: the ratio is 1 for a code that says nothing as well: look at both accuracies.": "shown",
+}
+
+EXERCISES = {
+    "09.1": Function(
+        reference=two_correlations, cases=posteriors, mistakes=TWO_MISTAKES, also_right=TWO_RIGHT,
+        praise="right: and the second is never the larger one.",
+    ),
+    "09.2": Function(
+        reference=share_and_chance, cases=labelled, mistakes=SHARE_MISTAKES, also_right=(_shared, _by_rest, _by_columns)
+    ),
+    "09.3": Function(reference=rank_correlation, cases=columns, mistakes=RANK_MISTAKES, also_right=RANK_RIGHT),
+    "09.4": Function(reference=honest, cases=chosen, mistakes=HONEST_MISTAKES, also_right=HONEST_RIGHT),
+    "09.5": Function(
+        reference=better_than_chance, cases=studies, mistakes=TRANSFER_MISTAKES, also_right=TRANSFER_RIGHT
+    ),
+    "09.6": words(JUDGED, ("shown", "not shown"), JUDGED_MISTAKES),
+}  # fmt: skip

@@ -1,0 +1,234 @@
+"""The study of "Challenging common assumptions" in small: each method at each strength from several seeds, scored.
+
+A run is a whole study. Its metrics are what is found in it (`study_findings`) and, as "of/…", every number that is
+known of every model, which `table_of` puts into a table again. Methods differ in their loss
+alone: networks of one seed start from the same weights and see the same batches.
+"""
+
+import json
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import pandas
+import torch
+
+from course_lib import metrics
+from course_lib.data import GridDataset
+from course_lib.frameworks import BetaVAE, Framework
+from course_lib.losses import kl_to_standard_normal
+from course_lib.metrics import Encodings
+from course_lib.models import mlp_vae
+from course_lib.storage import replace_file
+from course_lib.training import fit_many
+from course_replication.measurements.few_sprites import ColourFewSprites, FewSprites
+from course_replication.measurements.study_findings import across_datasets, findings
+from course_replication.measurements.training import OF_DATA, OF_FIT, Scores, dataset, framework_around, take
+from course_replication.runs import Context, Run
+
+STRENGTHS = ("low", "middle", "high")
+KEYS = ("method", "strength", "seed")  # of a model
+ACTIVE = 0.01  # variance of a latent's mean over the images above which it is in use (Burda et al. 2016)
+FEW = 100  # examples of which a downstream classifier learns
+DIGITS = 5  # to which the numbers of single models are stored
+FIRST_SEED, UNTRAINED = 100, 10_000  # of networks, and of those that are not trained; below them, strengths were tried
+SAMPLES = {"num_samples": 2000, "num_test": 1000}  # of scores that learn
+SPRITES = {each.__name__: each for each in (FewSprites, ColourFewSprites)}
+
+
+def scores(context: Context, *, data: str, methods: Mapping[str, Mapping], seeds: int, trees: Mapping, **settings):
+    """Train and score a study, and what is found in it. "control/untrained/…" is found in networks without training,
+    labelled as if they were models, "control/shuffled/…" in the trained ones when they exchange each of their numbers.
+
+    methods : name → {framework, strengths: {argument: three values, the weakest first}, and its other arguments}.
+    seeds : how many of each method and strength. trees : of how many `points` trees learn (0: none; they take longest),
+    and for how many `seeds` of each method and strength, and how many `untrained` networks. Else as in
+    `training.scores`; `hidden` are the widths of the networks.
+    """
+    fitting, options = take(settings, OF_FIT), {"data": data, **take(settings, OF_DATA)}
+    source = SPRITES[data]() if data in SPRITES else dataset(**options)
+    own = range(FIRST_SEED + context.seed * seeds, FIRST_SEED + (context.seed + 1) * seeds)
+    networks = {"latents": settings.pop("latents"), "hidden": tuple(settings.pop("hidden"))}
+    records = []
+    for name, method in methods.items():
+        models = partial(trained, source, {name: method}, own, fitting, networks, settings)
+        records += _kept(context, f"{data}-{name}", partial(_records, models, source, own, trees))
+    table = pandas.DataFrame(records)
+    blank = _untrained(context, source, methods, networks, settings, trees)
+    found = findings(table, context.seed)
+    twins = {
+        "shuffled": findings(exchanged(table, context.seed), context.seed),
+        "untrained": findings(blank, context.seed),
+    }
+    found |= {f"control/{twin}/{name}": value for twin, each in twins.items() for name, value in each.items()}
+    return found | _flat(table)
+
+
+def across(context: Context, *, trainings: Sequence[Mapping]) -> Scores:
+    """What several studies say together, those of the settings of `scores`, one for each dataset."""
+    tables = {}
+    for settings in trainings:
+        run = Run("study.scores", dict(settings), context.seed, "small")
+        stored = context.known.get(run.id)
+        tables[settings["data"]] = table_of(stored["metrics"] if stored else scores(context, **settings))
+    shuffled = {name: exchanged(table, context.seed) for name, table in tables.items()}
+    twin = {f"control/shuffled/{name}": value for name, value in across_datasets(shuffled).items()}
+    return across_datasets(tables) | twin
+
+
+def trained(
+    data: GridDataset, methods: Mapping[str, Mapping], seeds: Sequence[int], fitting: Mapping, networks: Mapping, common
+) -> dict[tuple[str, str, int], Framework]:
+    """The trained models by method, strength and seed; those of a method are trained side by side."""
+    models = {}
+    for name, method in methods.items():
+        own = {
+            (name, strength, seed): _framework(data, seed, method, place, networks, common)
+            for place, strength in enumerate(STRENGTHS)
+            for seed in seeds
+        }
+        each = [seed for _, _, seed in own]
+        fit_many([*own.values()], data, seed=each, device="cpu", **fitting)
+        models |= own
+    return models
+
+
+def _framework(data, seed: int, method: Mapping, place: int, networks: Mapping, common: Mapping) -> Framework:
+    """The framework of a method at one of its strengths, not trained yet."""
+    rest = {name: value for name, value in method.items() if name != "strengths"}
+    ((argument, values),) = method["strengths"].items()
+    model = mlp_vae(data, networks["latents"], hidden=networks["hidden"], seed=seed)
+    return framework_around(model, **rest, **{argument: values[place]}, **common)
+
+
+def _records(models: Callable[[], Mapping], data: GridDataset, seeds: Sequence[int], trees: Mapping) -> list[dict]:
+    """The rows of a table for models that are trained when they are asked for."""
+    points = {seed: trees["points"] if place < trees["seeds"] else 0 for place, seed in enumerate(seeds)}
+    rows = {key: scored(model, data, points[key[2]]) for key, model in models().items()}
+    return as_table(rows).to_dict("records")
+
+
+def _kept(context: Context, name: str, make: Callable[[], list[dict]]) -> list[dict]:
+    """The records that `make` returns, kept in the scratch folder: a study that was stopped goes on from there."""
+    place = context.scratch / f"{name}.json"
+    if not place.exists():
+        context.scratch.mkdir(parents=True, exist_ok=True)
+        with replace_file(place) as file:
+            file.write(json.dumps(make()).encode())
+    return json.loads(place.read_text())
+
+
+def _untrained(context: Context, data, methods, networks: Mapping, common: Mapping, trees: Mapping) -> pandas.DataFrame:
+    """The table of networks that nobody trained, each with a seed of its own, under the labels of models."""
+    labels = [(name, strength, 0) for name in methods for strength in STRENGTHS]
+    records = []
+    for place, label in enumerate(labels):
+        own = UNTRAINED + context.seed * len(labels) + place
+        build = partial(mlp_vae, data, networks["latents"], hidden=networks["hidden"], seed=own)
+        model = partial(lambda build, label: {label: BetaVAE(build(), **common)}, build, label)
+        few = trees | {"seeds": 1 if place < trees["untrained"] else 0}
+        records += _kept(context, f"{type(data).__name__}-untrained-{place}", partial(_records, model, data, [0], few))
+    return pandas.DataFrame(records)
+
+
+@torch.no_grad()
+def scored(framework: Framework, data: GridDataset, points: int = 0) -> Scores:
+    """All that is known of a model: scores with labels, numbers without, and how far trees get from `points` images.
+
+    "reconstruction" (what is paid, through the mean) and "kl" in nats an image, "elbo" less their sum; the
+    "total-correlation" of a fitted Gaussian is that of means, "…-sampled" of samples and "…-active" of means of latents
+    in use; "left" is the share of the pixels' variance that reconstructions leave.
+    """
+    images = data.images(torch.arange(len(data)))
+    posterior, pixels = framework.posterior(images), images / 255
+    table, observed = Encodings.from_table(posterior.mean, data), framework.standardise(images)
+    decoded = framework.model.decode(posterior.mean)
+    back = framework.reconstruct(images)
+    paid = framework.reduce(framework.likelihood(decoded, observed))
+    nats = kl_to_standard_normal(posterior).sum(1).mean()
+    left = (back - pixels).square().mean() / (pixels - pixels.mean(0)).square().mean()
+    without = {"reconstruction": paid, "kl": nats, "elbo": -paid - nats, "left": left}
+    return {
+        **labelled(table),
+        **{name: float(value) for name, value in without.items()},
+        **dependences(posterior),
+        **_by_regression(table),
+        **(_by_trees(table, points) if points else {}),
+    }
+
+
+def labelled(table: Encodings) -> Scores:
+    """The scores that need the factors, but for DCI, which takes longest."""
+    return {
+        "mig": float(metrics.mig(table)),
+        "sap": float(metrics.sap(table, **SAMPLES)),
+        "modularity": float(metrics.modularity(table, explicitness=False)),
+        "beta-vae-score": float(metrics.beta_vae_score(table, **SAMPLES)),
+        "factor-vae-score": float(metrics.factor_vae_score(table)),
+    }
+
+
+def dependences(posterior) -> Scores:
+    """Total correlations of Gaussians fitted to means, to samples, and to means of the latents in use, in nats."""
+    used = posterior.mean.var(0) > ACTIVE
+    both = metrics.gaussian_total_correlation.from_samples(posterior.mean, log_variance=posterior.log_variance)
+    alone = 0.0
+    if used.sum() > 1:
+        alone = float(metrics.gaussian_total_correlation.from_samples(posterior.mean[:, used]))
+    return {
+        "total-correlation": both.values["total_correlation"],
+        "total-correlation-sampled": both.values["sampled_total_correlation"],
+        "total-correlation-active": alone,
+        "active": float(used.sum()),
+    }
+
+
+def _by_regression(table: Encodings) -> Scores:
+    """Downstream accuracy of logistic regression from many examples, and that from `FEW` divided by it."""
+    score = metrics.downstream_logistic(table, **SAMPLES, num_few=FEW)
+    return {"logistic": float(score), "logistic-efficiency": score.values["efficiency"]}
+
+
+def _by_trees(table: Encodings, points: int) -> Scores:
+    """DCI and downstream accuracy, from one fit of trees to `points` images, and from `FEW`; others are tested on."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*too few")  # as the claims say among their deviations
+        score = metrics.dci(table, num_samples=points, num_test=points, jobs=1)
+        few = metrics.downstream_trees(table, num_samples=FEW, num_test=points, num_few=FEW, jobs=1)
+    accuracy = score.values["informativeness"]
+    return {"dci": float(score), "trees": accuracy, "efficiency": few.values["accuracy"] / accuracy}
+
+
+def as_table(rows: Mapping[tuple[str, str, int], Scores]) -> pandas.DataFrame:
+    """A row for each model, with method, strength and seed in the first columns."""
+    return pandas.DataFrame([dict(zip(KEYS, key, strict=True)) | found for key, found in rows.items()])
+
+
+def exchanged(table: pandas.DataFrame, seed: int) -> pandas.DataFrame:
+    """The table in which each number has been exchanged among the models that have it, in an order of its own."""
+    draws, mixed = torch.Generator().manual_seed(seed), table.copy()
+    for name in table.columns.drop([*KEYS]):
+        known = table.index[table[name].notna()]
+        order = torch.randperm(len(known), generator=draws).tolist()
+        mixed.loc[known, name] = table.loc[known, name].to_numpy()[order]
+    return mixed
+
+
+def _flat(table: pandas.DataFrame) -> Scores:
+    """The table as metrics: "of/mig/beta-vae/low/0"."""
+    return {
+        f"of/{name}/{row['method']}/{row['strength']}/{row['seed']}": round(float(row[name]), DIGITS)
+        for row in table.to_dict("records")
+        for name in table.columns.drop([*KEYS])
+        if row[name] == row[name]  # of models without trees there is nothing
+    }
+
+
+def table_of(found: Mapping[str, float]) -> pandas.DataFrame:
+    """The table that the metrics of a run hold, as `as_table` makes it."""
+    rows: dict[tuple, dict] = {}
+    for name, value in found.items():
+        if name.startswith("of/"):
+            _, what, method, strength, seed = name.split("/")
+            rows.setdefault((method, strength, int(seed)), {})[what] = value
+    return as_table(rows)

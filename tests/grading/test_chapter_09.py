@@ -1,0 +1,78 @@
+"""Chapter 9's exercises beyond what is tested for all chapters: their examples, and what they have of the library."""
+
+import numpy as np
+import pytest
+import torch
+
+from course_grading.checks import ch09_common_assumptions as ch09
+from course_lib import metrics
+
+
+def draws():
+    return torch.Generator().manual_seed(0)
+
+
+@pytest.mark.filterwarnings("ignore:.*samples are too few")
+def test_two_correlations_are_the_librarys():
+    for mean, log_variance in ch09.posteriors(draws()):
+        score = metrics.gaussian_total_correlation.from_samples(mean)
+        assert ch09.two_correlations(mean, log_variance)[0].item() == pytest.approx(float(score), abs=1e-6)
+
+
+def test_samples_are_drawn_from_the_second_covariance():
+    mean, log_variance = ch09.posteriors(draws())[0]
+    noise = torch.randn(4000, *mean.shape, generator=draws(), dtype=torch.float64)
+    points = (mean + (log_variance / 2).exp() * noise).flatten(0, 1)
+    expected = -torch.corrcoef(points.T).logdet() / 2
+    assert ch09.two_correlations(mean, log_variance)[1].item() == pytest.approx(expected.item(), abs=0.01)
+
+
+def test_noise_never_raises_a_total_correlation():
+    for seed in range(30):
+        for mean, log_variance in ch09.posteriors(torch.Generator().manual_seed(seed)):
+            of_means, of_samples = ch09.two_correlations(mean, log_variance)
+            assert of_samples <= of_means + 1e-12
+
+
+def test_the_examples_of_total_correlations():
+    line = torch.tensor([-1.0, 1, 1, -1], dtype=torch.float64)
+    flat = torch.stack([line, torch.zeros(4, dtype=torch.float64)], 1)
+    assert ch09.two_correlations(flat, torch.zeros(4, 2).double()).tolist() == pytest.approx([0, 0], abs=1e-12)
+    assert ch09.two_correlations(torch.stack([line, line], 1), torch.zeros(4, 2).double())[0] > 15
+
+
+def test_the_example_of_shares_and_what_chance_is_over_all_orders():
+    score, label = torch.tensor([1.0, 2, 3, 6], dtype=torch.float64), torch.tensor([5, 5, 9, 9])
+    assert ch09.share_and_chance(score, label).tolist() == pytest.approx([9 / 14, 1 / 3])
+    score, label = ch09.labelled(draws())[1]
+    draw = draws()
+    orders = [torch.randperm(len(label), generator=draw) for _ in range(4000)]
+    found = torch.stack([ch09.share_and_chance(score, label[order]) for order in orders])
+    assert found[:, 0].mean().item() == pytest.approx(found[0, 1].item(), abs=0.01)
+
+
+def test_the_example_of_ranks():
+    first, second = torch.tensor([0.1, 0.5, 0.5, 0.9]).double(), torch.tensor([1.0, 2, 3, 4]).double()
+    assert ch09.rank_correlation(first, second).item() == pytest.approx(0.9487, abs=5e-5)
+
+
+def test_the_example_of_the_split_and_that_no_test_image_is_learnt():
+    assert ch09.honest(torch.tensor([3, 1, 3, 2, 1, 4]), 2).tolist() == [3, 3, 2]
+    for index, test in ch09.chosen(draws()):
+        assert not np.isin(ch09.honest(index, test), index[-test:]).any()
+
+
+def test_the_example_of_transfer_and_a_choice_that_is_worth_nothing():
+    source = torch.tensor([[0.1, 0.2], [0.5, 0.3], [0, 0.9]]).double()
+    target = torch.tensor([[0.2, 0.4], [0.4, 0.6], [0.3, 0.3]]).double()
+    assert ch09.better_than_chance(source, target).item() == 0.25
+    rates = [ch09.better_than_chance(*torch.rand(2, 5, 3, generator=torch.Generator().manual_seed(seed)).double())
+             for seed in range(300)]  # fmt: skip
+    assert torch.stack(rates).mean().item() == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_ratio_of_the_report_is_high_for_a_code_that_says_nothing():
+    noise = torch.randn(3000, 3, generator=draws())
+    factors = torch.randint(4, (3000, 2), generator=draws())
+    score = metrics.downstream_logistic.from_samples(noise, factors)
+    assert score.values["efficiency"] > 0.9 and ch09.JUDGED["fewer samples"] == "not shown"

@@ -1,0 +1,146 @@
+"""What the text of chapter 09 says about its outputs is what the stored outputs say."""
+
+from statistics import fmean
+
+import pytest
+
+from course_replication import Store, best_verdict, load_claims
+from course_replication.arms import arm_named
+from course_replication.plans import parts_of
+from stored_chapter import StoredChapter, numbers
+
+CHAPTER = StoredChapter("09_common_assumptions")
+output, says, table = CHAPTER.output, CHAPTER.says, CHAPTER.table
+CLAIMS = {claim.id: claim for claim in load_claims() if claim.chapter == "09_common_assumptions"}
+SCORES = ("mig", "factor-vae-score", "beta-vae-score", "sap", "modularity")
+
+
+def floats(name: str) -> dict:
+    return {label: [float(cell) for cell in cells] for label, cells in table(name).items()}
+
+
+def test_the_grid():
+    assert output("train").split() == ["90", "models"]
+    says(
+        "The next cell trains 90 networks and scores them",
+        "one hidden layer of 64 and six latents",
+        "or .191, and .809",
+    )
+    settings = arm_named("small", "study").settings
+    assert settings["hidden"] == [64] and settings["latents"] == 6 and len(table("grid")) == 6
+    assert round(5 / 89, 3) == 0.056 and round(17 / 89, 3) == 0.191
+    assert all(row[-1] < 0.5 for row in floats("score").values())
+
+
+def test_winners_and_advice():
+    says("FactorVAE wins with four of the five seeds, and with one it is the AnnealedVAE")
+    heads = [head.get_text() for head in CHAPTER.html("winners").select("thead th")][1:]
+    assert dict(zip(heads, floats("winners")["seeds won"], strict=True)) == {"factor-vae": 4, "annealed-vae": 1}
+    says("the best method .072, the best strength .058, a lot .048", "raises the MIG from .048 to .072")
+    says("to be told the strength, to .058", "raises it to .079")
+    assert [value for (value,) in floats("advice").values()] == [0.048, 0.072, 0.058, 0.079]
+
+
+def test_shares():
+    found = floats("shares-table")
+    says("Of the MIG's variance .16 is the method's, .23 the strength's and .62 the seed's", "the seed has four times")
+    assert found["mig"] == [0.16, 0.23, 0.62] and found["by lot"] == [0.06, 0.13, 0.81]
+    says("of what reconstructions *leave*. Same models, same arithmetic, and the seed has .04")
+    assert found["left"][2] == 0.04 and all(found[name][2] > 0.5 for name in SCORES)
+    says(".156 is more than the .056 of a lot, and few of the shuffles reach it")
+    ours, lot, paper, *_ = numbers(output("share"))
+    reached = int(output("share").split(": ")[1].split(" of")[0])
+    assert ours == 0.156 and lot == pytest.approx(paper, abs=0.005) and reached < 50
+
+
+def test_the_grid_makes_the_shares():
+    found = floats("knob")
+    says("falls from .23 to .18", "drops from .16 to .03", "(4/74 = .054)")
+    assert found["three strengths"][1] == 0.23 and found["without high"][1] == 0.18 and found["low alone"][1] == 0
+    assert found["without factor-vae"][0] == 0.03 < round(4 / 74, 3) == 0.054
+    assert min(row[0] for name, row in found.items() if name != "without factor-vae") > 0.1
+
+
+def test_total_correlations():
+    assert "90 of 90 trained models and in 6 of 6 untrained" in output("two-correlations")
+    found = floats("tc-table")
+    says("from .229 to .077 nats", "from .093 to .325", ".325 becomes .080")
+    assert (found["beta-vae", "low"][0], found["beta-vae", "high"][0]) == (0.229, 0.077)
+    assert (found["beta-tcvae", "low"][1], *found["beta-tcvae", "high"][1:3]) == (0.093, 0.325, 0.080)
+    assert all(row[0] < 0.06 for (method, _), row in found.items() if method != "beta-vae")
+    rises = {name: found[name, "high"][1] - found[name, "low"][1] for name, _ in found}
+    assert max(rises, key=rises.get) == "beta-tcvae"
+
+
+def test_scores_agree_beyond_reconstructions():
+    found = floats("partial")
+    says("The pairs of scores hardly change")
+    pairs = {name: row for name, row in found.items() if "trees" not in name and "dci" not in name}
+    assert all(abs(row[0] - row[1]) < 0.1 for row in pairs.values()) and len(pairs) == 4
+    assert found["mig and modularity"][0] < 0.4 < found["mig and factor-vae-score"][0]
+    assert found["dci and trees"][1] > 0.3 and found["dci and trees"][2] < -0.2
+
+
+def test_choices_without_labels():
+    found = floats("choose")
+    says("By lot .05; with labels .11", "between .03 and .06")
+    means = {name: row[-1] for name, row in found.items()}
+    assert (means.pop("by lot"), means.pop("with labels")) == (0.05, 0.11)
+    assert all(0.03 <= mean <= 0.06 for mean in means.values()) and len(means) == 5
+    says("no rank correlation of the MIG with what can be seen without labels is far from 0")
+    heads = [head.get_text() for head in CHAPTER.html("unsupervised").select("thead th")][1:]
+    assert all(abs(row[heads.index("mig")]) < 0.2 for row in floats("unsupervised").values())
+
+
+def test_what_carries_over():
+    says("All four are a little above one half", "80.7 % of cases, across datasets 59.3 %, and across both 54.9 %")
+    assert all(50 < value < 65 for (value,) in floats("transfer").values())
+    printed = {number.what: number.value for number in CLAIMS["assumptions/transfer"].numbers}
+    assert [*printed.values()] == ["80.7", "59.3", "54.9"]
+
+
+def test_printed_shares():
+    """What the text quotes of the slides' tables is what the claims hold."""
+    shares = {}
+    for claim in ("assumptions/table-a", "assumptions/table-b"):
+        values = {number.what: int(number.value) for number in CLAIMS[claim].numbers}
+        migs = {what.split("/")[1]: value for what, value in values.items() if what.endswith("/mig")}
+        shares[claim[-1]] = migs["dsprites"], min(migs.values()), max(migs.values())
+    assert shares == {"a": (26, 11, 71), "b": (72, 29, 88)}
+    says("from 11 % (Noisy-dSprites) to 71 % (SmallNORB), 26 % on dSprites", "from 29 % to 88 %, on dSprites 72 %")
+
+
+def test_usefulness_noise_and_leaks():
+    found = floats("useful-table")
+    accuracy = {name: row[0] for name, row in found.items()}
+    says("most clearly with what reconstructions leave, and against it")
+    assert min(accuracy, key=accuracy.get) == "what reconstructions leave" and accuracy["beta-vae-score"] > 0.2
+    assert accuracy["dci"] > 0.2
+    ratios = floats("ratio")
+    says("noise, with .97", "the factors themselves, .76", "84 % of cases, and in 14 %")
+    assert ratios["noise"][2] == 0.97 and ratios["the factors"][2] == 0.76
+    assert "drawn alike: 0.84" in output("leak") and "images set aside: 0.14" in output("leak")
+    says("It goes with none of them")
+    assert all(abs(value) < 0.35 for value in floats("own-score")["half-used"])
+
+
+def test_what_is_said_of_the_claims():
+    results = Store().results()
+    verdict = best_verdict(CLAIMS["assumptions/variance-explained"], results)
+    says("the verdict is *inconclusive* all the same")
+    assert verdict.verdict == "inconclusive" and verdict.orders[0].holds
+    assert {*verdict.orders[0].passing} == {"shuffled", "untrained"}
+    first = best_verdict(CLAIMS["assumptions/figure-1"], results)
+    says("means above samples, holds for untrained networks as well")
+    assert first.orders[2].holds and "untrained" in first.orders[2].passing
+    says("Both movements are there, samples falling and means rising, and neither control makes them")
+    assert all(step.holds and not step.passing for step in first.orders[:2])
+    says("the means rise from .112 to .197 nats, and those of latents in use still to .181")
+    (part,) = parts_of(CLAIMS["assumptions/figure-1"], "small")
+    metrics = [results[run.id]["metrics"] for run in part.runs()]
+    names = ("mean/strength-low", "mean/strength-high", "active/strength-high")
+    assert [round(fmean(each[name] for each in metrics), 3) for name in names] == [0.112, 0.197, 0.181]
+    left = best_verdict(CLAIMS["assumptions/figure-3-left"], results)
+    says("Untrained networks overlap, too")
+    within, between = left.orders[0].controls
+    assert within > between

@@ -1,0 +1,179 @@
+"""The study of common assumptions: what is asked of its table by routes of its own, its controls, and its plans."""
+
+import numpy as np
+import pandas
+import pytest
+import torch
+from scipy.stats import f_oneway, spearmanr
+
+from course_lib.data import ColorDSprites, DSprites
+from course_lib.models import DiagonalGaussian
+from course_replication import Context, load_claims
+from course_replication.arms import arm_named
+from course_replication.measurements import study, study_findings
+from course_replication.measurements.few_sprites import KEPT, ColourFewSprites, FewSprites
+from course_replication.plans import metrics_of, parts_of
+from course_replication.verdicts import verdict_of
+
+CLAIMS = {claim.id: claim for claim in load_claims() if claim.chapter == "09_common_assumptions"}
+PLANNED = [name for name, claim in CLAIMS.items() if parts_of(claim, "small")]
+TINY = {"steps": 3, "log_every": 3, "hidden": [4], "latents": 3, "seeds": 1,
+        "trees": {"points": 60, "seeds": 1, "untrained": 6}}  # fmt: skip
+METHODS = ("beta-vae", "annealed-vae", "factor-vae")
+
+
+def made_up(seed: int = 0, methods=METHODS, **effect) -> pandas.DataFrame:
+    """A table of models whose numbers are noise, with an effect of the method on some."""
+    draw, rows = np.random.default_rng(seed), {}
+    names = (*study_findings.SCORES, *study_findings.UNLABELLED, "left", "trees", "efficiency",
+             "total-correlation-sampled", "total-correlation-active")  # fmt: skip
+    for method in methods:
+        for strength in study.STRENGTHS:
+            for own in range(4):
+                shift = {name: size * methods.index(method) for name, size in effect.items()}
+                rows[method, strength, own] = {name: draw.random() + shift.get(name, 0) for name in names}
+    return study.as_table(rows)
+
+
+def test_a_share_is_that_of_an_analysis_of_variance():
+    table = made_up(mig=0.3)
+    groups = [own["mig"].to_numpy() for _, own in table.groupby("method")]
+    between, within = len(groups) - 1, len(table) - len(groups)
+    f = f_oneway(*groups).statistic
+    assert study_findings.share(table["mig"], table["method"]) == pytest.approx(f * between / (f * between + within))
+
+
+def test_a_share_by_lot_is_what_is_said_on_paper():
+    table, draw = made_up(), np.random.default_rng(0)
+    shares = [study_findings.share(table["mig"], draw.permutation(table["method"])) for _ in range(2000)]
+    assert np.mean(shares) == pytest.approx(2 / 35, abs=0.005)
+
+
+def test_parts_of_the_variance_add_up():
+    found = study_findings.findings(made_up(mig=0.3, dci=0.3), 0)
+    parts = [found[f"variance-share/{name}"] for name in ("method", "strength", "seed")]
+    assert sum(parts) == pytest.approx(1) and min(parts) >= 0
+    assert found["variance-share/rest"] == pytest.approx(parts[1] + parts[2])
+
+
+def test_ranks_are_spearmans_and_skip_what_is_not_known():
+    table = made_up()
+    table["mig"], table.loc[::3, "dci"] = table["mig"].round(1), np.nan
+    both = table[["mig", "dci"]].dropna()
+    assert study_findings.rank(table, "mig", "dci") == pytest.approx(spearmanr(both["mig"], both["dci"]).statistic)
+    assert study_findings.rank(table.assign(mig=1.0), "mig", "dci") == 0
+
+
+def test_correlations_by_strength_leave_out_the_annealed_vae():
+    table = made_up()
+    table.loc[table["method"] == "annealed-vae", "total-correlation"] = 1000.0
+    found = study_findings.findings(table, 0)
+    own = table[table["method"] != "annealed-vae"]
+    expected = [own[(own["method"] == name) & (own["strength"] == "high")]["total-correlation"].median()
+                for name in ("beta-vae", "factor-vae")]  # fmt: skip
+    assert found["mean/strength-high"] == pytest.approx(np.mean(expected))
+
+
+def test_spreads_and_seeds_of_a_made_up_study():
+    table = made_up(**{"factor-vae-score": 10.0})
+    found = study_findings.findings(table, 0)
+    assert found["spread/between-methods"] == pytest.approx(10 * np.std([0, 1, 2]), rel=0.05)
+    assert found["spread/within-methods"] == pytest.approx(12**-0.5, rel=0.2)
+    own = table[table["method"] == "factor-vae"].groupby("strength")["factor-vae-score"]
+    assert found["best-seed/worst-strength"] == own.max()[own.mean().idxmin()]
+
+
+def test_no_recipe_where_methods_take_turns_and_one_where_a_method_is_best():
+    effect = dict.fromkeys(study_findings.SCORES, 10.0)
+    alike = study_findings.across_datasets({"a": made_up(0, **effect), "b": made_up(1, **effect)})
+    turned = study_findings.across_datasets({"a": made_up(0, **effect), "b": made_up(1, METHODS[::-1], **effect)})
+    assert not alike["no-method-best-on-all-datasets-and-scores"]
+    assert turned["no-method-best-on-all-datasets-and-scores"] and turned["settings"] == 12
+    assert alike["rank-correlation/dsprites-and-color-dsprites"] > 0.8 > 0
+    assert turned["rank-correlation/dsprites-and-color-dsprites"] < -0.8
+    assert abs(alike["rank-correlation/seeds"]) < 0.3
+
+
+def test_exchanged_numbers_have_lost_their_models_and_each_other():
+    table = made_up(mig=10.0, sap=10.0)
+    table.loc[::2, "dci"] = np.nan
+    mixed = study.exchanged(table, 0)
+    assert sorted(mixed["mig"]) == sorted(table["mig"]) and (mixed["method"] == table["method"]).all()
+    assert (mixed["dci"].isna() == table["dci"].isna()).all()
+    assert study_findings.rank(table, "mig", "sap") > 0.8 > 0.5 > abs(study_findings.rank(mixed, "mig", "sap"))
+
+
+def test_sprites_in_colour_are_those_of_the_library():
+    """The same rule as ColorDSprites: the sprite's grey times one of 128 levels in each channel."""
+    data, grey = ColourFewSprites(), FewSprites()
+    index = torch.tensor([0, 700, 2303])
+    images, sprites = data.images(index).double(), grey.images(index).double()
+    levels = (images.amax((2, 3)) * 255 / sprites.amax((2, 3))).round()
+    assert ((levels >= 127) & (levels <= 255)).all() and len(levels.unique()) > 6
+    torch.testing.assert_close(images, sprites * levels[:, :, None, None] / 255, atol=1.0, rtol=0)
+    assert data.space == grey.space and ColorDSprites.space == DSprites.space and len(KEPT) == 5
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """What tiny runs of both studies, and of both together, measure."""
+    context, found, known = Context(0, torch.device("cpu"), tmp_path_factory.mktemp("study")), {}, []
+    for name in ("study", "study-in-colour"):
+        settings = arm_named("small", name).settings | TINY
+        settings["trees"] = settings["trees"] if name == "study" else {"points": 0, "seeds": 0, "untrained": 0}
+        found[name] = study.scores(context, **settings)
+        known.append(study.table_of(found[name]))
+    return found | {"both": study_findings.across_datasets(dict(enumerate(known)))}
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_runs_measure_all_that_claims_ask_for(measured, name):
+    (part,) = parts_of(CLAIMS[name], "small")
+    kind = "both" if part.measurement == "study.across" else "study"
+    kind = "study-in-colour" if part.settings.get("data") == "ColourFewSprites" else kind
+    assert {*metrics_of(CLAIMS[name])} <= measured[kind].keys()
+    if kind != "both":
+        controls = {key.split("/", 2)[1] for key in measured[kind] if key.startswith("control/")}
+        assert controls == {"shuffled", "untrained"}
+
+
+def test_every_claim_of_the_issue_is_planned_at_scale_small():
+    wanted = {f"assumptions/figure-{name}" for name in ("1", "2", "3-left", "3-right", "4", "5", "6")}
+    assert wanted | {"assumptions/no-recipe"} <= {*PLANNED}
+
+
+def test_what_is_left_of_every_study_is_known(measured):
+    """Of a study, and of two that are compared: no verdict rests on models that have not learnt."""
+    found = {}
+    for name in ("assumptions/figure-5", "assumptions/transfer-color"):
+        (part,) = parts_of(CLAIMS[name], "small")
+        for run in part.runs():
+            found[run.id] = {"metrics": measured["both" if "trainings" in part.settings else "study"]}
+    for name in ("study", "study-in-colour"):
+        (part,) = parts_of(CLAIMS["assumptions/figure-2" if name == "study" else "assumptions/figure-1"], "small")
+        found |= {run.id: {"metrics": measured[name]} for run in part.runs()}
+    for name, arms in (("assumptions/figure-5", 1), ("assumptions/transfer-color", 2)):
+        verdict = verdict_of(CLAIMS[name], found, "small")
+        assert len(verdict.learnt) == arms and not any(arm.left is None for arm in verdict.learnt)
+        assert verdict.verdict == "inconclusive" and "has not learnt" in verdict.why
+
+
+def test_networks_of_one_seed_start_alike_whatever_the_method():
+    settings = dict(arm_named("small", "study").settings)
+    networks = {"latents": 3, "hidden": (4,)}
+    common = {name: settings[name] for name in ("reconstruction", "reduction")}
+    models = [study._framework(FewSprites(), 7, method, place, networks, common)
+              for method in settings["methods"].values() for place in range(3)]  # fmt: skip
+    first = models[0].model.state_dict()
+    assert all(torch.equal(value, first[name]) for each in models for name, value in each.model.state_dict().items())
+    assert len({(type(each).__name__, *map(str, each.arguments.values())) for each in models}) == 18
+
+
+def test_total_correlations_of_made_up_posteriors():
+    draw = torch.Generator().manual_seed(0)
+    mean = torch.randn(2304, 3, generator=draw)
+    mean[:, 1] = 0.01 * (mean[:, 0] + 0.1 * mean[:, 1])  # switched off, and still correlated with the first
+    found = study.dependences(DiagonalGaussian(mean, torch.zeros_like(mean)))
+    assert found["total-correlation"] == pytest.approx(-np.log(1 - 1 / 1.01) / 2, abs=0.1)
+    assert found["total-correlation-sampled"] < 0.01 and found["total-correlation-active"] < 0.01
+    assert found["active"] == 2

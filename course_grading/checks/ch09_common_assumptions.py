@@ -284,7 +284,8 @@ def studies(generator: torch.Generator) -> list[list[Tensor]]:
         source = torch.rand(configurations, seeds, generator=generator, dtype=torch.float64)
         target = torch.rand(configurations, others, generator=generator, dtype=torch.float64).mul(5).round() / 5
         source[1] += torch.linspace(0, 0.5, seeds, dtype=torch.float64)
-        source[0, 0] = 1.2  # the best single model need not have the best mean
+        source[0, 1:] *= 0.1
+        source[0, 0] = 1.6  # the best single model need not have the best mean
         cases.append([source, target])
     return cases
 

@@ -585,8 +585,10 @@ def classes_of_a_batch(generator: torch.Generator) -> list[list]:
     cases = []
     for size, latents, margin in ((9, 2, 2.0), (7, 1, 1.0), (10, 3, 0.5)):
         codes = 2 * torch.randn(size, latents, generator=generator, dtype=torch.float64)
+        # the last one has no positive; were it its own, it would not be settled
+        codes[-1] = codes[0] + 0.1 * 0.5 ** torch.arange(latents)
         classes = torch.randint(3, (size,), generator=generator)
-        classes[:4], classes[-1] = torch.tensor([0, 0, 1, 1]), 7  # the last one has no positive
+        classes[:4], classes[-1] = torch.tensor([0, 0, 1, 1]), 7
         cases.append([codes.requires_grad_(), classes, margin])
     line = torch.tensor([0, 0.5, 20, 26, 23], dtype=torch.float64)  # two anchors that are settled, two that are not
     settled = (line + 0.1 * torch.rand(5, generator=generator, dtype=torch.float64)).unsqueeze(1).requires_grad_()
@@ -655,11 +657,11 @@ def _hard_by_all_triplets(codes, classes, margin):
         pairs = itertools.product(range(len(codes)), repeat=2)
         told = [(p, n) for p, n in pairs if p != a and classes[p] == label and classes[n] != label]
         if told:
-            losses.append(max(relu(margin + _l1(codes[a], codes[p]) - _l1(codes[a], codes[n])) for p, n in told))
+            losses.append(max(relu(margin + _apart(codes[a], codes[p]) - _apart(codes[a], codes[n])) for p, n in told))
     return sum(losses) / len(losses) if losses else 0 * codes.sum()
 
 
-def _l1(first, second):
+def _apart(first, second):
     return torch.linalg.vector_norm(first - second, 1)
 
 

@@ -60,8 +60,11 @@ def _dip(m, v, variant, od, d, *, divisor=0, centred=True, wide=1.0, **charge):
 
 
 PENALTY_MISTAKES = {
-    "I and II are exchanged: I matches the means, II the samples.":
-        lambda m, v, k, od, d: _dip(m, v, "I" if k == "II" else "II", od, d),
+    "I has the posteriors' variances on its diagonal: I matches the means, II the samples. Are the two exchanged?":
+        either(
+            lambda m, v, k, od, d: _dip(m, v, "I" if k == "II" else "II", od, d),
+            lambda m, v, k, od, d: _dip(m, v, "II", od, d),
+        ),
     "the two weights are exchanged: λ_od belongs to the entries off the diagonal.":
         lambda m, v, k, od, d: _dip(m, v, k, d, od),
     "each pair of latents counts once here: the sum runs over i ≠ j, so twice.":
@@ -88,6 +91,22 @@ PENALTY_MISTAKES = {
     "the sums are divided by the number of latents: sums are wanted.":
         lambda m, v, k, od, d: _dip(m, v, k, od, d) / m.shape[1],
     "correlations in place of covariances.": lambda m, v, k, od, d: _by_correlations(m, v, k, od, d),
+    "II took the diagonal of the variances (B, D), one image's for each latent: their mean over the batch is wanted.":
+        lambda m, v, k, od, d: _charged(_between(m) + (v.exp().diag().diag() if k == "II" else 0), od, d),
+    "the mean variances were added to every row: they belong on the diagonal alone.":
+        lambda m, v, k, od, d: _charged(_between(m) + (v.exp().mean(0) if k == "II" else 0), od, d),
+    "the log-variances were averaged before the exponential: average variances.":
+        lambda m, v, k, od, d: _charged(_between(m) + (v.mean(0).exp().diag() if k == "II" else 0), od, d),
+    "log-variances were added to the diagonal: variances are wanted.":
+        lambda m, v, k, od, d: _charged(_between(m) + (v.mean(0).diag() if k == "II" else 0), od, d),
+    "the sum over the batch was not divided by B.":
+        lambda m, v, k, od, d: _charged(len(m) * _between(m) + _within(v, k), od, d),
+    "the entries of the matrix were averaged: sums are wanted.":
+        lambda m, v, k, od, d: _dip(m, v, k, od, d) / m.shape[1] ** 2,
+    "the entries were summed before they were squared: square each.":
+        lambda m, v, k, od, d: _summed_first(_between(m) + _within(v, k), od, d),
+    "the sign is turned: the penalty is added to a loss, and is not negative.":
+        lambda m, v, k, od, d: -_dip(m, v, k, od, d),
     "the mean of the squares was taken of single images: the covariance is one matrix for the batch.":
         lambda m, v, k, od, d: _by_images(m, v, k, od, d),
     "the numbers are right, but they are detached: no gradient reaches the encoder.":
@@ -95,6 +114,11 @@ PENALTY_MISTAKES = {
     "got one number for each latent: their sum is wanted.":
         lambda m, v, k, od, d: _dip(m, v, k, od, d).expand(m.shape[1] + 1),
 }  # fmt: skip
+
+
+def _summed_first(covariance, od, d):
+    diagonal = covariance.diagonal()
+    return od * (covariance.sum() - diagonal.sum()) ** 2 + d * (diagonal - 1).sum() ** 2
 
 
 def _by_correlations(m, v, k, od, d):
@@ -163,6 +187,10 @@ DIAGONAL_MISTAKES = {
     "the variances were averaged over latents and images: each latent has its own.":
         lambda m, v: _between(m) + v.exp().mean() * torch.eye(m.shape[1])
         if m.shape[1] > 1 else _between(m) + v.exp().sum(),
+    "the means were not centred: a covariance is around the mean.":
+        lambda m, v: _between(m, centred=False) + v.exp().mean(0).diag(),
+    "only the diagonal is there: latents covary between the clouds.":
+        lambda m, v: (_between(m).diagonal() + v.exp().mean(0)).diag(),
     "the covariance between the clouds was divided by B − 1: by B.":
         lambda m, v: _between(m, 1) + v.exp().mean(0).diag(),
 }  # fmt: skip
@@ -201,6 +229,7 @@ BILL_MISTAKES = {
     "idle: a latent whose means do not vary is as far from variance 1 as can be: it pays λ_d.": 0.0,
     "idle: the weight is missing.": 1.0,
     "information: the ½ is missing.": math.log(80),
+    "information: the sign is turned: a posterior narrower than the prior costs nats.": -0.5 * math.log(80),
     "information: in bits: nats are wanted.": 0.5 * math.log2(80),
     "information: the logarithm is that of base 10: nats have the natural one.": 0.5 * math.log10(80),
     "information: the terms before the logarithm cancel, since Var μ + σ² = 1; here Var μ is missing.":
@@ -210,6 +239,8 @@ BILL_MISTAKES = {
     "gamma: a quarter and not a half: γ = 4 λ.": 5.0,
     "gamma: the rate is not 1: γ = 4 λ.": 2.5,
     "gamma: with λ_d of I: II has 2.5 for both.": 100.0,
+    "gamma: 1 + γ is what the total correlation costs in all; γ itself is 4 λ.": 11.0,
+    "gamma: ten is the paper's ratio of λ_d to λ_od in I; the rate is 4 λ.": 25.0,
 }  # fmt: skip
 
 # 06.4 -----------------------------------------------------------------------------------------------------------------
@@ -309,8 +340,8 @@ def aggregate_kl(latents: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
     return (mixture.log_prob(latents.double()) - prior).mean().to(latents.dtype)
 
 
-def _aggregate(z, m, v, *, axis=1, size=None, height=1.0, prior=1.0, reduce=torch.mean, constant=0.0):
-    each = -0.5 * ((z[:, None] - m).square() / v.exp() + height * v).sum(2)
+def _aggregate(z, m, v, *, axis=1, size=None, height=1.0, half=0.5, prior=1.0, reduce=torch.mean, constant=0.0):
+    each = -half * ((z[:, None] - m).square() / v.exp() + height * v).sum(2)
     mixture = each.logsumexp(axis) - math.log(len(m) if size is None else size)
     square = 0.5 * z.square().sum(1) if len(mixture) == len(z) else 0.5 * z.square().sum(1).mean()
     return reduce(mixture + prior * (square + constant))
@@ -336,6 +367,8 @@ DIVERGENCE_MISTAKES = {
         lambda z, m, v: _aggregate(z, m, 2 * v),
     "the densities have no ½ log σ²: posteriors of different widths cannot be mixed without it.":
         lambda z, m, v: _aggregate(z, m, v, height=0.0),
+    "the ½ is missing in the logarithms of the posteriors' densities.":
+        lambda z, m, v: _aggregate(z, m, v, half=1.0),
     "ln 2π stands in one of the two densities only: it belongs in both, and cancels.":
         lambda z, m, v: _aggregate(z, m, v, constant=0.5 * z.shape[1] * math.log(2 * math.pi)),
     "the samples were summed: the mean is wanted.": lambda z, m, v: _aggregate(z, m, v, reduce=torch.sum),
@@ -417,5 +450,5 @@ EXERCISES = {
         reference=covariance_of_mixture, cases=mixtures, mistakes=MIXTURE_MISTAKES, also_right=MIXTURE_RIGHT
     ),
     "06.5": Function(reference=aggregate_kl, cases=clouds, mistakes=DIVERGENCE_MISTAKES, also_right=DIVERGENCE_RIGHT),
-    "06.6": words(OBJECTIONS, ALLOWED, OBJECTION_MISTAKES, praise="right: all three are functions of the cloud."),
+    "06.6": words(OBJECTIONS, ALLOWED, OBJECTION_MISTAKES, praise="right: none of them knows whose a code is."),
 }

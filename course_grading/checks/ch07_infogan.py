@@ -76,6 +76,24 @@ TOLD_MISTAKES = {
         lambda p, q: _changed(p, q, information=torch.special.xlogy(p, p).sum()),
     "the first number is the information less H(c), that is −H(c|x).":
         lambda p, q: _changed(p, q, information=told(p, q)[0] - _entropy(p)),
+    "the entropy is that of the images: the sums over the images, row by row, are the secrets' prior.":
+        lambda p, q: _changed(p, q, bound=_reward(p, q) + torch.special.entr(p.sum(0)).sum()),
+    "the logarithms are weighed as if secrets and images were independent: their mean is over p(c, x).":
+        lambda p, q: _changed(
+            p, q, bound=_entropy(p) + torch.special.xlogy(p.sum(1, keepdim=True) * p.sum(0), q).sum()
+        ),
+    "each secret counts alike here, by p(x|c): the mean of log Q is over p(c, x).":
+        lambda p, q: _changed(
+            p, q, bound=_entropy(p) + torch.special.xlogy(p / p.sum(1, keepdim=True), q).sum(1).mean()
+        ),
+    "the first number is −H(x|c): the images' probabilities are missing below the fraction.":
+        lambda p, q: _changed(p, q, information=torch.special.xlogy(p, p / p.sum(1, keepdim=True)).sum()),
+    "the first number takes the secrets for equally likely: take the table's own row sums.":
+        lambda p, q: _changed(p, q, information=torch.special.xlogy(p, p / p.sum(0)).sum() + math.log(len(p))),
+    "the gap is taken from H(c): it lies below the information.":
+        lambda p, q: _changed(p, q, bound=_entropy(p) - (told(p, q)[0] - told(p, q)[1])),
+    "both numbers are the bound: the information does not depend on the reader.":
+        lambda p, q: told(p, q)[1].repeat(2),
     "the bound uses the posterior: it belongs to the reader's answers.":
         lambda p, q: _changed(p, q, bound=_entropy(p) + torch.special.xlogy(p, p / p.sum(0)).sum()),
 }  # fmt: skip
@@ -169,6 +187,16 @@ MIXED_MISTAKES = {
     "the sign is turned: a log-probability is wanted, not a loss.": lambda s, c, k: -log_probability(s, c, k),
     "the mean over the images was taken: one number for each is wanted.":
         lambda s, c, k: log_probability(s, c, k).mean(),
+    "a small constant beside the softmax hides how unlikely the category is: there is a log-softmax.":
+        lambda s, c, k: _mixed(
+            s, c, k, of_category=lambda logits, k: (logits.softmax(1) + 1e-12).log().gather(1, k[:, None]).squeeze(1)
+        ),
+    "the softmax runs over all outputs: the logits are those behind the 2n others.":
+        lambda s, c, k: _mixed(
+            s, c, k,
+            of_category=lambda _, k: s.log_softmax(1).gather(1, 2 * c.shape[1] + k[:, None]).squeeze(1),
+        ),
+    "the ½ of the Gaussian is missing.": lambda s, c, k: _mixed(s, c, k, of_codes=lambda each: 2 * each.sum(1)),
     "the category is missing.": lambda s, c, k: _mixed(s, c, k, of_category=lambda logits, k: 0.0),
     "the continuous codes are missing.": lambda s, c, k: _mixed(s, c, k, of_codes=lambda each: 0.0 * each.sum(1)),
     "no gradient reaches the reader's outputs: something is detached.":
@@ -247,6 +275,18 @@ CRITIC_MISTAKES = {
         lambda a, b, s, e: _critic(a, b, s, e, of=lambda length: (length - 1).clamp(min=0).square().mean()),
     "the penalty is summed over the images: its mean is wanted.":
         lambda a, b, s, e: _critic(a, b, s, e, of=lambda length: (length - 1).square().sum()),
+    "all signs are turned: this is what the critic maximises, and its loss is wanted.":
+        lambda a, b, s, e: -_critic(a, b, s, e),
+    "where the slope is 0 the penalty is left out: such an image is as far from 1 as 0 is, and counts.":
+        lambda a, b, s, e: _critic(a, b, s[s.flatten(1).abs().sum(1) > 0], e),
+    "the length is a root of squares: the sum of absolute values is another one.":
+        lambda a, b, s, e: _critic(a, b, s, e, lengths=lambda s: s.flatten(1).abs().sum(1)),
+    "the penalty is halved: there is no ½.": lambda a, b, s, e: _critic(a, b, s, e / 2),
+    "the penalty is missing.": lambda a, b, s, e: _critic(a, b, s, 0.0),
+    "the critic's values are missing: this is the penalty alone.":
+        lambda a, b, s, e: _critic(a, b, s, e) - (b.mean() - a.mean()),
+    "the critic's values are summed over the images: their means are wanted.":
+        lambda a, b, s, e: _critic(a, b, s, e) + (len(a) - 1) * (b.mean() - a.mean()),
     "η is missing.": lambda a, b, s, e: _critic(a, b, s, 1.0),
     "no gradient reaches the slopes: something is detached, and the penalty teaches the critic nothing.":
         lambda a, b, s, e: _critic(a, b, s.detach(), e) + 0 * s.sum(),
@@ -282,21 +322,31 @@ WORTH_MISTAKES = {
     "bound: ½ ln 2π is paid by each of the four codes, even to a perfect reader.": either(
         LN_3 + 4 * math.log(2), LN_3 + 4 * math.log(2) - ROOT
     ),
+    "bound: H(c) is missing altogether: ln 3, and ln 2 for each continuous code.": -4 * ROOT,
+    "bound: ln 10: the code has three values.": math.log(10) + 4 * (math.log(2) - ROOT),
+    "bound: that is the pay above a reader who knows nothing: the bound is H(c) + L.": LN_3 + 4 / 6,
+    "bound: that is the category's entropy, or its pay: the continuous codes have a part in the bound.": LN_3,
     "bound: without the ½: the density of a Gaussian at its middle is 1/√(2π).": LN_3 + 4 * (math.log(2) - 2 * ROOT),
     "bound: a perfect reader's μ is c: there is no 1/6 to be subtracted.": LN_3 + 4 * (math.log(2) - ROOT - 1 / 6),
     "bound: that is one continuous code: there are four.": LN_3 + math.log(2) - ROOT,
     "learnt: that is one code's: there are four.": WORTH["learnt"] / 4,
+    "learnt: that is the pay with σ = 1: here σ falls with the error.": 2 * (1 / 3 - 1e-4),
+    "learnt: that is the bound, with ln 2 for each code: the difference from a reader who knows nothing is wanted.":
+        4 * (math.log(2) - ROOT - 0.5 - math.log(0.01)),
+    "learnt: .01 is the root already: do not square it alone.": 4 * (-0.5 * LN_3 - math.log(1e-4)),
     "learnt: a reader who knows nothing errs by 1/√3, not by 1: the first σ is not 1.": -4 * math.log(0.01),
     "learnt: a reader who knows nothing errs by 1/√3, root mean square: its square is 1/3.": 4 * (
         math.log(1 / 3) - math.log(0.01)
     ),
-    "learnt: the constants cancel, the same −½ ln 2πe stands in both.": either(
+    "learnt: the constants cancel, the same −½ (1 + ln 2π) stands in both.": either(
         -4 * (math.log(0.01) + ROOT + 0.5), -4 * (math.log(0.01) + ROOT)
     ),
     "learnt: the ½ is used up: ln σ² = 2 ln σ.": either(WORTH["learnt"] / 2, 2 * WORTH["learnt"]),
     "learnt: the sign is turned: a smaller error pays more.": -WORTH["learnt"],
     "break-even: all four codes together were asked: one is.": 3**-0.75,
     "break-even: start from a reader who knows nothing and errs by 1/√3, not by 1.": 1 / 3,
+    "break-even: that is where it pays nothing yet, the error of a reader who knows nothing.": 3**-0.5,
+    "break-even: with ln 10 for the category: it has three values.": 3**-0.5 / 10,
     "break-even: that is the square of the error: its root is wanted.": 3**-3,
 }  # fmt: skip
 
@@ -330,6 +380,10 @@ def _label_entropy(labels, classes=None):
     return torch.special.entr(shares.double()).sum()
 
 
+def _shares(logits, labels):
+    return labels.bincount(minlength=logits.shape[1]).double() / len(labels)
+
+
 PROBE_MISTAKES = {
     "the entropy of the labels is missing: this is minus the cross-entropy.": lambda z, y: -cross_entropy(z, y),
     "the sign is turned: this is the cross-entropy.": lambda z, y: cross_entropy(z, y),
@@ -352,6 +406,20 @@ PROBE_MISTAKES = {
         lambda z, y: information_of_probe(z, y) / _label_entropy(y),
     "this is the logarithm of the mean probability: the mean of the logarithms is wanted.":
         lambda z, y: _label_entropy(y) + z.softmax(1).gather(1, y[:, None]).mean().log(),
+    "H(y) is that of the probe's decisions: it is the labels' entropy.":
+        lambda z, y: torch.special.entr(z.argmax(1).bincount() / len(y)).sum() - cross_entropy(z, y),
+    "a class that does not occur adds 0 to the entropy, and not NaN: torch.special.entr knows it.":
+        lambda z, y: -_shares(z, y) @ _shares(z, y).log() - cross_entropy(z, y),
+    "each class counts alike here: the mean is over the images.":
+        lambda z, y: _label_entropy(y) - cross_entropy(
+            z, y, weight=1 / y.bincount(minlength=z.shape[1]).clamp(min=1).to(z.dtype)
+        ),
+    "the logits were taken for log-probabilities: log-softmax first.":
+        lambda z, y: _label_entropy(y) + z.gather(1, y[:, None]).mean(),
+    "the softmax runs over the images: it is over the classes.":
+        lambda z, y: _label_entropy(y) + z.log_softmax(0).gather(1, y[:, None]).mean(),
+    "the cross-entropy is added: the reward is minus it.": lambda z, y: _label_entropy(y) + cross_entropy(z, y),
+    "the sign of all is turned: this is the cross-entropy less H(y).": lambda z, y: -information_of_probe(z, y),
     "the probe's doubt was subtracted, the entropy of its answers: what counts is the probability of the right label.":
         lambda z, y: _label_entropy(y) - torch.special.entr(z.softmax(1)).sum(1).mean(),
     "softmax and then a logarithm: an overconfident probe gives −inf. There is a log-softmax.":
@@ -380,7 +448,7 @@ PAY_MISTAKES = {
     "turn: the reader can turn back. That the axes are mixed costs nothing.": "falls",
     "cut: the reader may be any function, and each value is drawn by one other.": "falls",
     "one image: what counts is that secrets can be told apart. Variety is the discriminator's business.": "falls",
-    "deal: an image that belongs to one secret tells it, whatever the piles mean.": "falls",
+    "deal: an image that belongs to one secret tells it, whatever the deal means.": "falls",
     "merge: two secrets with the same images cannot be told apart.": "stays",
     "toss: the reader cannot know how the coin fell, so the sign of the code is lost.": "stays",
 }

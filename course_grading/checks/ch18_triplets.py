@@ -1,4 +1,4 @@
-"""Chapter 18, triplets: all of a batch, who moves where, which is nearer, a sampler's faults, a code, five codes.
+"""Chapter 18, triplets: all of a batch, who moves where, what is nearer, a sampler, two sorts of codes, the hardest.
 
 References choose one triplet after the other and count in fractions; `course_lib` is not used.
 """
@@ -171,25 +171,26 @@ TURNED = {
 }
 
 
-def moves_fault(answer) -> str | None:
-    """Whether the three moves are those of a descent step on the hard loss in ℓ1; if not, which mistake they show."""
+def moves_faults(answer) -> dict[str, str | None]:
+    """Which of the three moves are not those of a descent step on the hard loss in ℓ1, and the mistake they show."""
     given = {name: row(move, 4, name) for name, move in keyed(answer, [*MOVES], "four numbers").items()}
-    if given == MOVES:
-        return None
-    if given == {name: _against(move) for name, move in MOVES.items()}:
+    return {name: None if move == MOVES[name] else _move_fault(name, given) for name, move in given.items()}
+
+
+def _move_fault(name: str, given: dict[str, list[float]]) -> str:
+    """What a wrong move shows, or all three of them together."""
+    if given == {other: _against(move) for other, move in MOVES.items()}:
         return "these are the gradients. The points move against them: every sign is turned round."
     if not any(map(any, given.values())):
         return "nothing moves only where the triplet is settled, d_n ≥ ψ + d_p; here d_p = 6.5, d_n = 8 and ψ = 5."
-    if any(abs(part) not in (0, 1, 2) for move in given.values() for part in move):
+    if any(abs(part) not in (0, 1, 2) for part in given[name]):
         return "in ℓ1 every pull is a sign, whatever the difference: what moves, moves by 1, and the anchor by 0 or 2."
-    for name, said in TURNED.items():
-        if given[name] == _against(MOVES[name]):
-            return said
-    for name in TURNED:
-        if given[name] != MOVES[name]:
-            return f"{name}: in each latent, is it above or below the anchor, and does it come nearer or go away?"
+    if name in TURNED and given[name] == _against(MOVES[name]):
+        return TURNED[name]
+    if name in TURNED:
+        return f"{name}: in each latent, is it above or below the anchor, and does it come nearer or go away?"
     unforeseen = "anchor: add the pull of the positive, ±1, and the push of the negative, ±1, in each latent."
-    return next((said for said, move in ANCHORS.items() if move == given["anchor"]), unforeseen)
+    return next((said for said, move in ANCHORS.items() if move == given[name]), unforeseen)
 
 
 def _against(move: list[float]) -> list[float]:
@@ -576,6 +577,101 @@ MADE_MISTAKES = {
 
 # ----------------------------------------------------------------------------------------------------------------------
 
+# 18.7 -----------------------------------------------------------------------------------------------------------------
+
+
+def classes_of_a_batch(generator: torch.Generator) -> list[list]:
+    """Codes that ask for a gradient, classes and a margin: images alone in a class, settled anchors, one class only."""
+    cases = []
+    for size, latents, margin in ((9, 2, 2.0), (7, 1, 1.0), (10, 3, 0.5)):
+        codes = 2 * torch.randn(size, latents, generator=generator, dtype=torch.float64)
+        classes = torch.randint(3, (size,), generator=generator)
+        classes[:4], classes[-1] = torch.tensor([0, 0, 1, 1]), 7  # the last one has no positive
+        cases.append([codes.requires_grad_(), classes, margin])
+    line = torch.tensor([0, 0.5, 20, 26, 23], dtype=torch.float64)  # two anchors that are settled, two that are not
+    settled = (line + 0.1 * torch.rand(5, generator=generator, dtype=torch.float64)).unsqueeze(1).requires_grad_()
+    cases.insert(1, [settled, torch.tensor([0, 0, 1, 1, 2]), 2.0])
+    alone = torch.randn(4, 2, generator=generator, dtype=torch.float64)
+    return [*cases, [alone.requires_grad_(), torch.zeros(4, dtype=torch.int64), 1.0]]
+
+
+def batch_hard(codes: Tensor, classes: Tensor, margin: float) -> Tensor:
+    """Anchor by anchor: the farthest of its class and the nearest of the others; the mean over whoever has both."""
+    return _hardest(codes, classes, margin)
+
+
+def _hardest(codes, classes, margin, positive=max, negative=min, norm=1, clamp=True, count=None, itself=False):
+    losses = []
+    for a in range(len(codes)):
+        others = [b for b in range(len(codes)) if itself or b != a]
+        near = [(codes[a] - codes[b]).abs().pow(norm).sum().pow(1 / norm) for b in others if classes[b] == classes[a]]
+        far = [(codes[a] - codes[b]).abs().pow(norm).sum().pow(1 / norm) for b in others if classes[b] != classes[a]]
+        if near and far:
+            excess = margin + positive(near) - negative(far)
+            losses.append(excess.clamp(min=0) if clamp else excess)
+    if not losses:
+        return 0 * codes.sum()
+    return torch.stack(losses).sum() / (len(losses) if count is None else count(losses, codes))
+
+
+def _mean_of(distances):
+    return torch.stack(distances).mean()
+
+
+HARD_MISTAKES = {
+    "the nearest of the class was taken: the hardest positive is the farthest.": partial(_hardest, positive=min),
+    "the farthest of the others was taken: the hardest negative is the nearest.": partial(_hardest, negative=max),
+    "the two are exchanged: farthest of the same class, nearest of the others.":
+        partial(_hardest, positive=min, negative=max),
+    "distances were averaged over the class: one positive and one negative for each anchor, the hardest.":
+        partial(_hardest, positive=_mean_of, negative=_mean_of),
+    "distances in ℓ2: ℓ1 is asked for.": partial(_hardest, norm=2),
+    "settled triplets count below 0 and pay for the others: the loss is at least 0 for each anchor.":
+        partial(_hardest, clamp=False),
+    "divided by all anchors, also by those that have no positive or no negative: they do not count.":
+        partial(_hardest, count=lambda losses, codes: len(codes)),
+    "divided by the unsettled anchors only: a settled one counts, with 0.":
+        partial(_hardest, count=lambda losses, codes: max(1, sum(bool(loss > 0) for loss in losses))),
+    "the anchor was taken for its own positive: whoever is alone in a class has none, and does not count.":
+        partial(_hardest, itself=True),
+    "the sum over the anchors: expected is their mean.": partial(_hardest, count=lambda losses, codes: 1),
+}  # fmt: skip
+
+
+def _hard_by_masks(codes, classes, margin):
+    distance = torch.cdist(codes, codes, p=1)
+    same = classes.unsqueeze(1) == classes
+    mine = same & ~torch.eye(len(codes), dtype=torch.bool)
+    farthest = distance.where(mine, -math.inf).amax(1)
+    nearest = distance.where(~same, math.inf).amin(1)
+    kept = mine.any(1) & ~same.all(1)
+    return relu(margin + farthest[kept] - nearest[kept]).mean() if kept.any() else distance.sum() * 0
+
+
+def _hard_by_all_triplets(codes, classes, margin):
+    """The hardest triplet of an anchor is the one with the largest excess of all."""
+    losses = []
+    for a, label in enumerate(classes.tolist()):
+        pairs = itertools.product(range(len(codes)), repeat=2)
+        told = [(p, n) for p, n in pairs if p != a and classes[p] == label and classes[n] != label]
+        if told:
+            losses.append(max(relu(margin + _l1(codes[a], codes[p]) - _l1(codes[a], codes[n])) for p, n in told))
+    return sum(losses) / len(losses) if losses else 0 * codes.sum()
+
+
+def _l1(first, second):
+    return torch.linalg.vector_norm(first - second, 1)
+
+
+def _hard_in_blocks(codes, classes, margin):
+    found = []
+    for label in classes.unique():
+        mine, others = codes[classes == label], codes[classes != label]
+        if len(mine) > 1 and len(others):
+            found.append(margin + torch.cdist(mine, mine, p=1).amax(1) - torch.cdist(mine, others, p=1).amin(1))
+    return torch.cat(found).clamp(min=0).mean() if found else 0 * codes.sum()
+
+
 EXERCISES = {
     "18.1": Function(
         reference=batch_triplet_loss,
@@ -584,7 +680,7 @@ EXERCISES = {
         also_right=(_batch_by_loops, _batch_by_places, _batch_by_torch),
     ),
     "18.2": Plain(
-        fault=moves_fault,
+        fault=moves_faults,
         mistakes=MOVES_MISTAKES,
         also_right=MOVES_RIGHT,
         praise="right. Now run the next cell and compare with autograd.",
@@ -603,4 +699,10 @@ EXERCISES = {
         praise="right: no triplet is wrong, every factor runs straight, and no latent stands for a factor.",
     ),
     "18.6": words(MADE, MADE_WORDS, MADE_MISTAKES, praise="right: no single one of the five scores would have told."),
+    "18.7": Function(
+        reference=batch_hard,
+        cases=classes_of_a_batch,
+        mistakes=HARD_MISTAKES,
+        also_right=(_hard_by_masks, _hard_by_all_triplets, _hard_in_blocks),
+    ),
 }

@@ -17,7 +17,7 @@ from torch import Tensor
 import course_lib.frameworks
 from course_lib import metrics
 from course_lib.data import GridDataset
-from course_lib.frameworks import BetaTCVAE, FactorVAE, Framework, Step
+from course_lib.frameworks import AAE, BetaTCVAE, FactorVAE, Framework, Step
 from course_lib.losses import kl_to_standard_normal, permuted_latents, standard_normal_log_density
 from course_lib.metrics import Encodings
 from course_lib.models import DiagonalGaussian, mlp_vae
@@ -90,7 +90,7 @@ def scores(context: Context, **settings) -> Scores:
 def framework_of(data: GridDataset, seed: int, *, network: str, latents: int, framework: str, **settings) -> Framework:
     """The framework that settings describe, its networks not trained yet."""
     kind = WeightedTCVAE if framework == WeightedTCVAE.__name__ else getattr(course_lib.frameworks, framework)
-    own = {"seed": seed} if kind is FactorVAE else {}
+    own = {"seed": seed} if issubclass(kind, FactorVAE | AAE) else {}  # of the discriminator
     model = SIZES[network](data, latents, seed=seed)
     return kind(model, **own, **settings)
 

@@ -35,8 +35,18 @@ def _long_lists(generator: torch.Generator) -> list[list[torch.Tensor]]:
     return [[torch.randint(3, (300, 3, 6), generator=generator)]]
 
 
+def _many_classes(generator: torch.Generator) -> list[list]:
+    """Two dozen images of four classes, and two images of two classes, neither of which has a positive."""
+    codes = 3 * torch.randn(24, 4, generator=generator, dtype=torch.float64)
+    pair = torch.randn(2, 2, generator=generator, dtype=torch.float64)
+    many = torch.arange(24) % 4
+    return [[codes.requires_grad_(), many[torch.randperm(24, generator=generator)], 1.5],
+            [pair.requires_grad_(), torch.tensor([0, 1]), 1.0]]  # fmt: skip
+
+
 EXERCISES = (
     hidden(find("18.1"), "18.1h", title="Equal codes", objective=NUMERICS, points=1, cases=_equal_codes),
     hidden(find("18.3"), "18.3h", title="Other grids", objective=NUMERICS, points=1, cases=_other_grids),
     hidden(find("18.4"), "18.4h", title="Long lists", objective=NUMERICS, points=1, cases=_long_lists),
+    hidden(find("18.7"), "18.7h", title="Many classes", objective=NUMERICS, points=1, cases=_many_classes),
 )

@@ -19,6 +19,7 @@ from course_replication.workers import run_missing
 CLAIMS = {claim.id: claim for claim in load_claims()}
 TINY = {"steps": 2, "batch_size": 4, "log_every": 1}
 SQUARES = {"data": "XYSquares", "spacing": 8}
+SIZES = ("layers-6-width-1000", "layers-2-width-100")
 CHEAP = {
     "kernels.learnt": {"steps": 1, "batch_size": 8, "pairs": 16},
     "perceived_ranks.by_geometric_mean": {"num_pairs": 20},
@@ -27,7 +28,15 @@ CHEAP = {
     "total_correlation.scores": {
         "data": "FewSprites", "network": "small-mlp", "steps": 20, "batch_size": 4, "log_every": 1, "particles": 2,
     },
+    "gans.digits": {"steps": 20, "batch_size": 4},
+    "gans.sprites": {"data": "FewSprites", "network": "small-mlp", "steps": 2, "batch_size": 4},
 }  # fmt: skip
+SPRITES = CHEAP["total_correlation.scores"] | {"particles": 0}
+CHEAP |= {
+    "correlation_contrasts.best": SPRITES,
+    "correlation_contrasts.discriminators": SPRITES | {"sizes": {name: [4] for name in SIZES}},
+    "correlation_contrasts.equal_reconstruction": SPRITES | {"betas": [1.0, 4.0]},
+}
 MARGINS, LEARNT = "distances/section-5.3.3-margins", "distances/figure-6.4"
 PARTS = {name: planned(claim) for name, claim in CLAIMS.items()}
 FULL = [(name, part) for name, parts in PARTS.items() for part in parts if part.scale == "full"]
@@ -52,7 +61,7 @@ def measured(tmp_path_factory, made_cheap):
     context = Context(0, torch.device("cpu"), tmp_path_factory.mktemp("partial"))
 
     def trained(_, **settings):
-        key = settings["network"], settings["framework"], bool(settings["dci"])
+        key = settings["network"], settings["framework"], bool(settings["dci"]), settings["data"] == "SmallShapes"
         if key not in known:
             data = SQUARES if settings["network"] == "conv" else {}
             watched = {"watch_every": 2 if settings["watch_every"] else 0}
@@ -117,6 +126,7 @@ def values_of(parts, key):
 WORDS = {
     "beta": "β", "latents": "latents", "spacing": "spacing", "learning_rate": "learning rate", "radius": "radi",
     "reconstruction": "Gaussian|for MSE", "visibility": "visibility", "num_triplets": "triplets", "gamma": "γ",
+    "information_weight": "λ", "noise": "noise",
 }  # fmt: skip
 
 
@@ -213,7 +223,7 @@ def test_small_runs_have_five_seeds_and_say_what_is_smaller():
     for name, part in trained:
         assert (part.seeds, part.device) == (5, "cpu")
         said = "; ".join(deviations_of(CLAIMS[name], part))
-        assert re.search("(16×16|24×24) pixels", said) and "fully connected" in said, (name, said)
+        assert re.search("(8×8|16×16|24×24) pixels", said) and "fully connected" in said, (name, said)
     hashes = {part.run(0).config_hash for _, part in trained}
     assert len(hashes) < len(trained) / 1.8, "what several claims need is one configuration"
 

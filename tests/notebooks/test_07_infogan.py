@@ -1,0 +1,169 @@
+"""What the text of chapter 07 says about its outputs is what the stored outputs say."""
+
+import math
+import re
+
+import pytest
+
+from course_replication import Store, best_verdict, load_claims
+from stored_chapter import StoredChapter, numbers
+
+CHAPTER = StoredChapter("07_infogan")
+output, says, table = CHAPTER.output, CHAPTER.says, CHAPTER.table
+CLAIMS = {claim.id: claim for claim in load_claims() if claim.chapter == "07_infogan"}
+
+
+def floats(name: str) -> dict:
+    return {label: [float(cell) if cell else math.nan for cell in cells] for label, cells in table(name).items()}
+
+
+def means(name: str) -> dict:
+    return {label: [numbers(cell)[0] for cell in cells] for label, cells in table(name).items()}
+
+
+def verdicts(*names: str) -> list:
+    return [best_verdict(CLAIMS[name], Store().results()) for name in names]
+
+
+def test_the_bound():
+    found = floats("bound-table")  # information, bound, gap
+    says("The information is .46 nats of a possible ln 4 = 1.39")
+    assert {round(row[0], 2) for row in found.values()} == {0.46} and round(math.log(4), 2) == 1.39
+    assert found["knows the posterior"][1:] == [0.462, 0] and found["knows nothing"][1] == 0
+    assert found["never in doubt"][1] == -math.inf
+    assert 0 < found["half sure"][1] < 0.46 and 0 < found["too sure"][1] < 0.46
+
+
+def test_the_toy():
+    steps = floats("toy")  # information, bound, images in use
+    says("step 399 the generator draws 4.5 of the eight images, where it began with 6.3")
+    assert round(steps["399"][2], 1) == 4.5 and round(steps["0"][2], 1) == 6.3
+    says("6.9 in place of 8 is what two secrets with one image each and two with three make")
+    assert steps["799"][2] == pytest.approx(math.exp(math.log(4) / 2 + math.log(12) / 2), abs=0.006) == 6.93
+    assert steps["799"][:2] == pytest.approx([math.log(4)] * 2, abs=0.02)
+    assert steps["149"][0] == steps["0"][0] and steps["149"][1] == pytest.approx(steps["149"][0], abs=0.01)
+
+
+def test_the_piles():
+    says("All three earn ln 10 = 2.303 nats", "There are $10^{92}$ such codes", "are seven million of them")
+    assert all(row[:2] == [2.303, 2.303] for row in floats("piles").values())
+    assert "10^92" in output("piles") and round(2 * math.factorial(10) / 1e6) == 7
+
+
+def test_what_a_reader_tells_first():
+    found = floats("told-table")
+    says("At every step the piles of k-means pay best, the classes a little less, and the dealt ones next to nothing")
+    for classes, clusters, dealt in zip(*(found[name] for name in ("classes", "k-means", "dealt")), strict=True):
+        assert clusters > classes > dealt + 0.25 and clusters - classes < 0.15 and dealt < 0.1
+
+
+def test_what_a_code_is_worth():
+    says("a fourteenth of the category", "= -.23$", "ln 2 = .69 nats", "past an error of .06 more", "of about .18 on")
+    assert round(math.log(10) * 6) == 14 and round(math.log(2) - 0.5 * math.log(2 * math.pi), 2) == -0.23
+    assert round(math.exp(-math.log(10) - 0.5 * math.log(3)), 2) == 0.06
+    assert round(math.exp(-math.log(10) / 2 - 0.5 * math.log(3)), 2) == 0.18
+
+
+def test_five_generators():
+    found = floats("measured")  # NMI, right, reads its own, in categories, in continuous, in noise, left
+    one, fifth, none, learnt, plain = (found[name] for name in list(found)[:5])
+    says("A reader whom nobody has trained has an NMI of .21, and an untrained network .14")
+    assert (none[0], found["untrained"][0]) == (0.21, 0.14)
+    says("NMI .28 in place of .55", ".48 left in place of .39", "in 60 % of all cases", "and in 40 % with σ = 1")
+    assert (learnt[0], one[0], learnt[6], one[6], learnt[4], one[4]) == (0.28, 0.55, 0.48, 0.39, 0.60, 0.40)
+    says("Its nearest drawings leave .68 of the variance", "its category follows the class about as well")
+    assert plain[6] == 0.68 and abs(plain[0] - one[0]) < 0.05
+    says("k-means** gets 79 % and an NMI of .74", "k-means gets 79 % of the digits right", "they do to 79 %")
+    assert found["k-means"][:2] == [0.74, 0.79]
+    assert all(row[0] < 0.74 and row[1] < 0.79 for label, row in found.items() if label != "k-means")
+    says('In "reads its own" every paid reader has nearly 1.')
+    assert min(row[2] for row in (one, fifth, learnt, plain)) > 0.98
+
+
+def test_the_fine_print():
+    fixed, learnt = floats("print").values()  # the reader's error, R² linear in pixels, correlation with brightness
+    says("three times as exactly with σ learnt, to .05 in place of .16", "with next to no rest", "correlates at .74")
+    assert (fixed[0], learnt[0], learnt[2]) == (0.16, 0.05, 0.74) and learnt[1] == 0.99 and fixed[2] < 0.3
+
+
+def test_where_the_class_is_kept():
+    found = means("kept-stored")  # purity, in categories, in continuous, in noise, left
+    says("With σ fixed the category is .63 to .72 pure, with σ learnt .42, without an overlap in ten seeds against ten")
+    purities = {label: numbers(cells[0]) for label, cells in table("kept-stored").items()}
+    for (_, variance), (mean, spread) in purities.items():
+        assert mean == 0.42 if variance == "learnt" else mean in (0.63, 0.72)
+        assert spread < 0.07
+    says("which now change it in two draws of three")
+    assert all(row[2] == pytest.approx(2 / 3, abs=0.03) for label, row in found.items() if label[1] == "learnt")
+    every = [*Store().results().values()]
+    runs = [run for run in every if "digit-purity" in run["metrics"] and run["settings"]["categories"] == 10]
+    runs = [run for run in runs if run["settings"]["continuous_codes"] == 2]
+    low, high = (
+        [run["metrics"]["digit-purity"] for run in runs if run["settings"]["variance"] == name]
+        for name in ("learnt", "fixed")
+    )
+    assert max(low) < min(high) and len(low) == len(high) == 10
+
+
+def test_the_encoder_on_data():
+    found = floats("confidence")  # sure of drawings, of data, from drawings, from data, same class twice
+    one, learnt, plain = found.values()
+    says("The reader is surer of drawings than of data in all three rows")
+    assert all(row[0] > row[1] + 0.05 for row in found.values())
+    says("half as far again for λ = 1 and more than four times as far for the plain GAN")
+    assert one[3] / one[2] == pytest.approx(1.6, abs=0.15) and plain[3] / plain[2] > 4
+    says("Here it does for a quarter of the digits with λ = 1.")
+    assert 1 - one[4] == pytest.approx(0.25, abs=0.03)
+
+
+def test_pitfalls():
+    assert re.search(r"sqrt of the sum: nan", output("pitfall-root")) and "vector_norm: 0.0" in output("pitfall-root")
+    assert "66%" in output("pitfall-places")
+    told = numbers(output("pitfall-detached"))[0]
+    says("A twentieth of what can be told")
+    assert told / math.log(10) == pytest.approx(0.05, abs=0.01)
+
+
+def test_what_is_said_of_the_claims():
+    (first,) = verdicts("factorvae/figure-25")
+    says("The verdict is *inconclusive* because the threshold for")
+    assert first.verdict == "inconclusive" and "shuffled" in first.why and "threshold" in first.why
+    (late,) = verdicts("factorvae/figure-24")
+    says("The discriminator calls about half of all inputs real, as it should")
+    (share,) = late.orders
+    assert 0.4 < share.means[0] < 0.6
+
+
+def test_beside_a_vae():
+    found = means("vae-scores")  # FactorVAE score, BetaVAE score, MIG, left
+    gan, vae, untrained = (found[name] for name in ("InfoWGAN-GP", "VAE", "InfoWGAN-GP, untrained"))
+    says(".42 against .57, .66 against .77, a MIG of .04 against .09", "The GAN draws the sprites well, .13 left")
+    assert (gan[:3], vae[:3], gan[3]) == ([0.42, 0.66, 0.04], [0.57, 0.77, 0.09], 0.13)
+    assert all(low < middle for low, middle in zip(untrained[:3], gan[:3], strict=True))
+    eight, nine = verdicts("factorvae/figure-8", "factorvae/figure-9")
+    says("Inconclusive, then, as a whole.", "below FactorVAE by the paper's score")
+    says("by no clear margin below the β-VAE")
+    assert eight.verdict == "inconclusive" and [step.holds for step in eight.orders] == [False, True, False]
+    says("Position is told better than scale", "is true of untrained networks, too")
+    position, orientation = nine.orders
+    assert position.reversed and "untrained" in orientation.passing
+    assert position.means[0] < max(position.controls[0], 0.18)
+
+
+def test_a_third_code():
+    (third,) = verdicts("factorvae/figure-27")
+    (step,) = third.orders
+    says("in .81 of all draws of the continuous codes, with two of them in .67")
+    says("the drawings leave .52 of the variance")
+    assert [round(mean, 2) for mean in step.means] == [0.81, 0.67] and step.holds
+    assert third.verdict == "inconclusive" and "0.52" in third.why and "not learnt" in third.why
+
+
+def test_two_categories_and_twenty():
+    two, twenty = verdicts("factorvae/figure-28", "factorvae/figure-29")
+    continuous, noise = ([round(mean, 2) for mean in step.means] for step in two.orders)
+    says("change the class in .38 of all cases in place of .16", "in .74 in place of .67, which five seeds do not tell")
+    assert (continuous, noise) == ([0.74, 0.67], [0.38, 0.16]) and [step.holds for step in two.orders] == [False, True]
+    says("as a whole nothing is concluded", "the other way round, .22 in place of .16", "the verdict is *fail*")
+    assert (two.verdict, twenty.verdict) == ("inconclusive", "fail")
+    assert [round(mean, 2) for mean in twenty.orders[0].means] == [0.16, 0.22]

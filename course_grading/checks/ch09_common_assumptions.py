@@ -8,18 +8,18 @@ from scipy.stats import rankdata, spearmanr
 from torch import Tensor
 
 from course_grading.answers import words
-from course_grading.exercise import Function
+from course_grading.exercise import Function, either
 
 # 09.1 -----------------------------------------------------------------------------------------------------------------
 
 
 def posteriors(generator: torch.Generator) -> list[list[Tensor]]:
-    """Means and log-variances: of dependent latents, on scales far from 1, with a latent that is constant, of one."""
+    """Means and log-variances: of dependent latents, on scales far from 1, with constant latents, of one."""
     cases = []
     for size, dim, dead in ((400, 3, 0), (50, 5, 2), (300, 2, 1), (40, 1, 0)):
         root = torch.randn(dim, dim, generator=generator, dtype=torch.float64)
         mean = torch.randn(size, dim, generator=generator, dtype=torch.float64) @ root
-        mean = mean * torch.logspace(-1, 1, dim, dtype=torch.float64) + 3
+        mean = mean * torch.logspace(-3, 1, dim, dtype=torch.float64) + 3
         mean[:, :dead] = torch.arange(dead).double() - 0.5
         cases.append([mean, torch.randn(size, dim, generator=generator, dtype=torch.float64) - 1])
     return cases
@@ -38,14 +38,16 @@ def two_correlations(mean: Tensor, log_variance: Tensor) -> Tensor:
     return torch.tensor(found)
 
 
-def _both(mean, log_variance, noise=None, half=0.5, base=1.0, alive=True, diagonal=None, use=torch.logdet, add=True):
+def _both(
+    mean, log_variance, noise=None, half=0.5, base=1.0, least=0.0, diagonal=None, use=torch.logdet, add=True, less=0
+):
     """The two numbers, with one thing done otherwise."""
     centred = mean - mean.mean(0)
-    sigma = centred.T @ centred / len(mean)
+    sigma = centred.T @ centred / (len(mean) - less)
     noise = log_variance.exp().mean(0) if noise is None else noise(log_variance)
     found = []
     for matrix in (sigma, sigma + noise.diag() if add else noise.diag() + 0 * sigma):
-        kept = matrix.diagonal() > 0 if alive else torch.ones(len(sigma), dtype=torch.bool)
+        kept = matrix.diagonal() > least
         matrix = matrix[kept][:, kept]
         own = matrix.diagonal().log().sum() if diagonal is None else diagonal(matrix)
         found.append(half * (own - use(matrix)) / base)
@@ -55,9 +57,13 @@ def _both(mean, log_variance, noise=None, half=0.5, base=1.0, alive=True, diagon
 TWO_MISTAKES = {
     "the planted fault is still there: a constant latent has variance 0, and log 0 − log 0 is not a number. Leave it "
     "out of the means' matrix.":
-        lambda m, v: _both(m, v, alive=False),
+        lambda m, v: _both(m, v, least=-1),
     "a constant latent makes the number 0: only its own part is 0, the others still depend on each other.":
-        lambda m, v: torch.nan_to_num(_both(m, v, alive=False), nan=0.0, posinf=0.0, neginf=0.0),
+        lambda m, v: torch.nan_to_num(_both(m, v, least=-1), nan=0.0, posinf=0.0, neginf=0.0),
+    "latents of a small variance were left out as well: only a constant one has no part in a dependence, since a "
+    "correlation has no scale.":
+        either(*(lambda m, v, least=least: _both(m, v, least=least) for least in (0.01, 1e-3, 1e-4))),
+    "the covariances divide by N here, and yours by N − 1.": lambda m, v: _both(m, v, less=1),
     "log_variance was read as the logarithm of the standard deviation: its exponential is the variance.":
         lambda m, v: _both(m, v, noise=lambda each: (2 * each).exp().mean(0)),
     "standard deviations were added to variances: add the variance of the noise.":
@@ -115,6 +121,10 @@ def share_and_chance(score: Tensor, label: Tensor) -> Tensor:
     return torch.tensor([between / total, (len(kinds) - 1) / (len(score) - 1)], dtype=torch.float64)
 
 
+def _means(score, label):
+    return torch.stack([score[label == kind].mean() for kind in label.unique()])
+
+
 def _shared(score, label, weigh=True, ratio=lambda between, total: between / total, chance=None, spread=1):
     kinds, place = label.unique(return_inverse=True)
     own = torch.stack([score[place == kind].mean() for kind in range(len(kinds))])
@@ -128,7 +138,17 @@ def _shared(score, label, weigh=True, ratio=lambda between, total: between / tot
 
 
 SHARE_MISTAKES = {
-    "groups were weighted alike: a mean of ten models counts for ten.": lambda s, g: _shared(s, g, weigh=False),
+    "groups were weighted alike: a mean of ten models counts for ten.":
+        either(lambda s, g: _shared(s, g, weigh=False),
+               lambda s, g: torch.stack([_means(s, g).var() / s.var(), _shared(s, g)[1]])),
+    "one of the two variances divides by n and the other by n − 1.":
+        lambda s, g: torch.stack([_shared(s, g)[0] * (len(s) - 1) / len(s), _shared(s, g)[1]]),
+    "the two have changed places: the share of the method comes first.": lambda s, g: _shared(s, g).flip(0),
+    "chance was taken off the share, as in an adjusted R²: the share itself is asked for, and chance beside it.":
+        lambda s, g: torch.stack([(_shared(s, g)[0] - _shared(s, g)[1]) / (1 - _shared(s, g)[1]), _shared(s, g)[1]]),
+    "chance is (k − 1)/(n − 1); here it is k/(n − 1).": lambda s, g: _shared(s, g, chance=lambda k, n: k / (n - 1)),
+    "chance is (k − 1)/(n − 1); 1/k is how often a label drawn by lot is right.":
+        lambda s, g: _shared(s, g, chance=lambda k, n: 1 / k),
     "between was divided by within: the share is of the total.":
         lambda s, g: _shared(s, g, ratio=lambda b, t: b / (t - b)),
     "this is the share that the method does not explain: subtract from 1.":
@@ -209,9 +229,15 @@ RANK_MISTAKES = {
     "argsort says who stands at a place; the rank says at which place one stands. It takes argsort twice.":
         lambda a, b: _pearson(a.argsort(), b.argsort()),
     "ties were broken by the order in which the models are listed: give them the mean of their ranks.":
-        lambda a, b: _pearson(_ranks(a, "ordinal"), _ranks(b, "ordinal")),
+        either(lambda a, b: _pearson(_ranks(a, "ordinal"), _ranks(b, "ordinal")),
+               lambda a, b: _pearson(a.argsort().argsort(), b.argsort().argsort())),
     "ties have the smallest of their ranks here: give them the mean.":
         lambda a, b: _pearson(_ranks(a, "min"), _ranks(b, "min")),
+    "ties have the largest of their ranks here: give them the mean.":
+        lambda a, b: _pearson(_ranks(a, "max"), _ranks(b, "max")),
+    "this is the covariance of the ranks: divide by their standard deviations.":
+        either(*(lambda a, b, less=less: torch.cov(torch.stack([_ranks(a), _ranks(b)]), correction=less)[0, 1]
+                 for less in (0, 1))),
     "ties count as one place, so that later ranks move up: give them the mean of the ranks that they fill.":
         lambda a, b: _pearson(_ranks(a, "dense"), _ranks(b, "dense")),
     "this is Kendall's coefficient, which counts pairs: Spearman's correlates ranks.": _kendall,
@@ -257,7 +283,10 @@ HONEST_MISTAKES = {
     "the first are the test here: the last ones are.":
         lambda i, n: i[n:][~torch.isin(i[n:], i[:n])],
     "each image is learnt from once: whoever is drawn twice counts twice, and only the test's images are to go.":
-        lambda i, n: honest(i, n).unique(),
+        either(lambda i, n: honest(i, n).unique(),
+               lambda i, n: torch.tensor([*dict.fromkeys(honest(i, n).tolist())], dtype=torch.int64)),
+    "this says of each draw whether it may stay: return the draws that stay.":
+        lambda i, n: ~torch.isin(i[:-n], i[-n:]),
     "the images are sorted: keep the order in which they were drawn, since the first 100 are learnt from as well.":
         lambda i, n: honest(i, n).sort().values,
     "only images at the same place were compared: look for each image anywhere in the test.":
@@ -277,17 +306,41 @@ HONEST_RIGHT = (
 # 09.5 -----------------------------------------------------------------------------------------------------------------
 
 
+def _study(generator: torch.Generator, configurations: int, seeds: int, others: int) -> list[Tensor]:
+    source = torch.rand(configurations, seeds, generator=generator, dtype=torch.float64)
+    target = torch.rand(configurations, others, generator=generator, dtype=torch.float64).mul(5).round() / 5
+    return [source, target]
+
+
+SOURCE = (  # of the first study: rows that wrong ways to choose would take; the second is the right choice
+    (0.35, 0.35, 0.35, 0.35, 0.35),
+    (0.62, 0.62, 0.62, 0.95, 0.95),
+    (0.30, 0.30, 0.30, 0.30, 1.40),  # the best single model
+    (0.20, 0.20, 0.80, 0.80, 0.80),  # the best median
+    (1.00, 0.30, 0.30, 0.30, 0.30),  # the best first seed
+    (0.05, 0.05, 0.05, 0.05, 0.05),
+    (0.20, 0.20, 0.20, 0.20, 0.20),  # the best on the target
+    (0.65, 0.65, 0.65, 0.65, 0.65),  # the best on both together
+)
+TARGET = (0.6, 0.3, 0.1, 0.5, 0.2, 0.4, 1.2, 0.9)
+
+
+def _telling(generator: torch.Generator) -> list[Tensor]:
+    """A study in which each wrong way to choose has a result of its own, and the right choice is not the first row."""
+    order = torch.randperm(len(SOURCE), generator=generator)
+    source = torch.tensor(SOURCE, dtype=torch.float64)[order]
+    target = torch.tensor(TARGET, dtype=torch.float64)[order, None].repeat(1, 4)
+    source += 0.02 * torch.rand(source.shape, generator=generator, dtype=torch.float64)
+    target += torch.randint(-1, 2, target.shape, generator=generator) / 10
+    return [source, (10 * target).round() / 10]
+
+
 def studies(generator: torch.Generator) -> list[list[Tensor]]:
     """Scores (configurations, seeds) on a source and on a target, unequal numbers of seeds, and ties in the target."""
-    cases = []
-    for configurations, seeds, others in ((6, 4, 4), (3, 5, 2), (2, 3, 3), (10, 1, 3)):
-        source = torch.rand(configurations, seeds, generator=generator, dtype=torch.float64)
-        target = torch.rand(configurations, others, generator=generator, dtype=torch.float64).mul(5).round() / 5
-        source[1] += torch.linspace(0, 0.5, seeds, dtype=torch.float64)
-        source[0, 1:] *= 0.1
-        source[0, 0] = 1.6  # the best single model need not have the best mean
-        cases.append([source, target])
-    return cases
+    first = _telling(generator)
+    while not _tells_apart(*first):
+        first = _telling(generator)
+    return [first] + [_study(generator, *sizes) for sizes in ((3, 5, 2), (2, 3, 3), (10, 1, 3))]
 
 
 def better_than_chance(source: Tensor, target: Tensor) -> Tensor:
@@ -311,21 +364,53 @@ def _rate(source, target, choose=lambda s: s.mean(1).argmax(), tie=0.5, others=T
     return ((gap > 0).double() + tie * (gap == 0).double()).mean()
 
 
-TRANSFER_MISTAKES = {
+OTHER_CHOICES = {
+    "the choice was made on the target, which is what was to be predicted: choose on the source.":
+        lambda s, t: t.mean(1),
+    "the target had a part in the choice, and it is what was to be predicted: choose on the source alone.":
+        lambda s, t: s.mean(1) + t.mean(1),
+    "the configuration of the best single model was chosen: take the best mean over seeds.":
+        lambda s, t: s.max(1).values,
+    "the best median was chosen: take the best mean over seeds.": lambda s, t: s.median(1).values,
+    "one seed made the choice: take the best mean over all of them.": lambda s, t: s[:, 0],
+    "the worst configuration was chosen: higher is better.": lambda s, t: -s.mean(1),
+}  # fmt: skip
+
+
+def _tells_apart(source, target) -> bool:
+    """Whether the right choice and all wrong ones lead to results of their own, and none is the first row's."""
+    numbers = [source.mean(1), *(each(source, target) for each in OTHER_CHOICES.values())]
+    chosen = {int(each.argmax()) for each in numbers} | {0}
+    if len(chosen) < len(numbers) + 1:
+        return False
+    return len({round(float(_rate(source, target, choose=lambda _, at=at: at)), 9) for at in chosen}) == len(chosen)
+
+
+def _by(numbers):
+    return lambda s, t: _rate(s, t, choose=lambda _: int(numbers(s, t).argmax()))
+
+
+def _against(source, target, gap_of):
+    best = source.mean(1).argmax()
+    gap = gap_of(target[best], target[torch.arange(len(target)) != best])
+    return ((gap > 0).double() + (gap == 0).double() / 2).mean()
+
+
+TRANSFER_MISTAKES = {sentence: _by(numbers) for sentence, numbers in OTHER_CHOICES.items()} | {
     "ties count nothing here: each is half a win, or a score that is always the same would lose.":
         lambda s, t: _rate(s, t, tie=0.0),
     "ties count as wins here: each is half a win.": lambda s, t: _rate(s, t, tie=1.0),
-    "the choice was made on the target, which is what was to be predicted: choose on the source.":
-        lambda s, t: _rate(t, t),
     "the test was made on the source: the target says how good the choice is.": lambda s, t: _rate(s, s),
-    "the configuration of the best single model was chosen: take the best mean over seeds.":
-        lambda s, t: _rate(s, t, choose=lambda each: each.max(1).values.argmax()),
-    "the worst configuration was chosen: higher is better.":
-        lambda s, t: _rate(s, t, choose=lambda each: each.mean(1).argmin()),
     "the chosen configuration also played against itself: it meets the others.":
         lambda s, t: _rate(s, t, others=False),
     "means of configurations were compared: single models are, each seed of one with each of the other.":
         lambda s, t: _rate(s, t, mean=True),
+    "each seed met the same seed of the others alone: seeds have nothing to do with each other, so each meets each.":
+        lambda s, t: _against(s, t, lambda own, rest: own - rest),
+    "only the best seed of the chosen configuration was compared: each of its seeds is.":
+        lambda s, t: _against(s, t, lambda own, rest: own.max() - rest),
+    "wins less losses, from −1 to 1: the share of wins is asked for, and a tie is half a win.":
+        lambda s, t: 2 * _rate(s, t) - 1,
     "the mean over configurations was taken, and a seed chosen: rows are configurations.":
         lambda s, t: _rate(s, t, choose=lambda each: each.mean(0).argmax() % len(t)),
     "in percent: a share from 0 to 1 is wanted.": lambda s, t: 100 * _rate(s, t),

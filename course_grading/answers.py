@@ -5,7 +5,7 @@ Each reader returns the plain value or raises `Unfit`, whose text is what the st
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import reduce
 from numbers import Real
@@ -55,13 +55,19 @@ def keyed(answer, keys: Sequence[str], each: str = "") -> dict:
 
     each : what stands under one, such as "four numbers".
     """
-    form = f"expected a dict with the keys {', '.join(keys)}" + (f", each with {each}." if each else ".")
+    form = f"expected a dict with the keys {_named(keys)}" + (f", each with {each}." if each else ".")
     if not isinstance(answer, dict):
         raise Unfit(f"got {kind(answer)}; {form}")
     given = {_plain(str(key)): value for key, value in _by(keys, answer).items()}
     if len(given) < len(answer) or given.keys() != set(map(_plain, keys)):
-        raise Unfit(f"got the keys {one_line(', '.join(map(str, answer)), 100)}; {form}")
+        raise Unfit(f"got the keys {one_line(_named(answer), 100)}; {form}")
     return {key: given[_plain(key)] for key in keys}
+
+
+def _named(keys: Iterable) -> str:
+    """The keys in a row; in quotation marks if a comma in one of them would look like the end of it."""
+    names = [str(key) for key in keys]
+    return ", ".join(map(repr, names) if any("," in name for name in names) else names)
 
 
 def _by(keys: Sequence[str], answer: dict) -> dict:
@@ -121,39 +127,51 @@ def number(right: float, mistakes: Mapping[str, object], *, relative: float = 1e
 def numbers(
     right: Mapping[str, float], mistakes: Mapping[str, object], *, tolerance: float, praise: str = "right."
 ) -> Plain:
-    """A check of a dict of numbers, right within the tolerance.
+    """A check of a dict of numbers, each a part that is right within the tolerance.
 
     mistakes : sentence → the wrong number. The sentence begins with the key that it is about, and a colon.
     """
 
-    def fault(answer) -> str | None:
-        given = {key: real(value, key) for key, value in keyed(answer, [*right], "a number").items()}
-        for key, value in given.items():
-            if not abs(value - right[key]) <= tolerance:
-                known = _sentence(mistakes, key, lambda wrong, value=value: abs(value - wrong) <= tolerance)
-                return known or f"{key}: {_sized(value, right[key])}"
-        return None
+    def of_part(key: str, value) -> str | None:
+        value = real(value, key)
+        if abs(value - right[key]) <= tolerance:
+            return None
+        known = _sentence(mistakes, key, lambda wrong: abs(value - wrong) <= tolerance)
+        return known or f"{key}: {_sized(value, right[key])}"
 
-    return Plain(fault=fault, mistakes=_whole(right, mistakes), praise=praise)
+    return _parts(right, mistakes, "a number", of_part, praise)
 
 
 def words(
     right: Mapping[str, str], allowed: Sequence[str], mistakes: Mapping[str, object], *, praise: str = "right."
 ) -> Plain:
-    """A check of a dict with one of the allowed words for each key.
+    """A check of a dict with one of the allowed words for each key, which is a part of the answer.
 
     mistakes : sentence → the wrong word. The sentence begins with the key that it is about, and a colon.
     """
 
-    def fault(answer) -> str | None:
-        given = keyed(answer, [*right], f"one of {', '.join(map(repr, allowed))}")
-        given = {key: word(value, allowed, key) for key, value in given.items()}
-        for key, value in given.items():
-            if value != right[key]:
-                return _sentence(mistakes, key, lambda wrong, value=value: value == wrong) or f"{key}: not {value!r}."
-        return None
+    def of_part(key: str, value) -> str | None:
+        value = word(value, allowed, key)
+        if value == right[key]:
+            return None
+        return _sentence(mistakes, key, lambda wrong: value == wrong) or f"{key}: not {value!r}."
 
-    return Plain(fault=fault, mistakes=_whole(right, mistakes), praise=praise)
+    return _parts(right, mistakes, f"one of {', '.join(map(repr, allowed))}", of_part, praise)
+
+
+def _parts(right: Mapping, mistakes: Mapping[str, object], each: str, of_part: Callable, praise: str) -> Plain:
+    """A check of a dict whose entries are right or wrong by themselves; one that is not of the form is wrong."""
+
+    def fault(key: str, value) -> str | None:
+        try:
+            return of_part(key, value)
+        except Unfit as unfit:
+            return str(unfit)
+
+    def faults(answer) -> dict[str, str | None]:
+        return {key: fault(key, value) for key, value in keyed(answer, [*right], each).items()}
+
+    return Plain(fault=faults, mistakes=_whole(right, mistakes), praise=praise)
 
 
 def _sentence(mistakes: Mapping[str, object], key: str, fits: Callable[[object], bool]) -> str | None:

@@ -37,15 +37,21 @@ def shape_of(shape) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
-def fault(got, expected: Tensor, tolerance: tuple[float, float] | None = None) -> str | None:
-    """What is wrong with `got`, in words, or None. Shapes and dtypes come first, so that broadcasting never passes."""
+def fault(
+    got, expected: Tensor, tolerance: tuple[float, float] | None = None, *, gradients: bool = True
+) -> str | None:
+    """What is wrong with `got`, in words, or None. Shapes and dtypes come first, so that broadcasting never passes.
+
+    gradients : whether they are asked for, which an array cannot have.
+    """
     if is_close(got, expected, tolerance):
         return None
     wanted = f"expected a tensor of shape {shape_of(expected.shape)}"
     if got is None:
         return f"the function returned nothing; {wanted}. Is there a `return`?"
     if isinstance(got, np.ndarray):
-        return f"got a numpy array; {wanted}. Stay in torch: numpy has no gradients."
+        advice = "Stay in torch: numpy has no gradients." if gradients else "torch.from_numpy(…) makes one of it."
+        return f"got a numpy array; {wanted}. {advice}"
     if not isinstance(got, Tensor):
         return f"got {kind(got)}; {wanted}."
     if got.shape != expected.shape:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from course_grading import compare
 from course_grading.calling import Outcome, invoke, kept_randomness, one_line, seed_everything
+from course_grading.verdict import Verdict, in_parts
 from course_grading.wire import as_sent
 
 BLANK = "not written yet."
@@ -77,14 +78,6 @@ def _fresh(arguments) -> list:
         else copy.deepcopy(argument)
         for argument in arguments
     ]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether the answer passes, and one line that says why not, or what it shows."""
-
-    passed: bool
-    message: str
 
 
 @dataclass(frozen=True)
@@ -150,9 +143,13 @@ class Exercise(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Plain(Exercise):
-    """An exercise whose answer is data. `fault` returns what is wrong with it, or None; it may raise `Unfit`."""
+    """An exercise whose answer is data.
 
-    fault: Callable[[object], str | None]
+    fault : what is wrong with the answer, or None; of an answer in parts, the same for each part by its name, and then
+        the parts that are right earn their share. It may raise `Unfit`.
+    """
+
+    fault: Callable[[object], str | None | Mapping[str, str | None]]
 
     @as_in_the_grader
     def judge(self, answer: Answer, seed: int) -> Verdict:
@@ -163,6 +160,8 @@ class Plain(Exercise):
             found = f"{outcome.error}." if outcome.error else self.fault(outcome.value)
         except Unfit as unfit:
             found = str(unfit)
+        if isinstance(found, Mapping):
+            return in_parts(found, self.praise)
         return Verdict(found is None, found or self.praise)
 
 
@@ -211,7 +210,7 @@ class Function(Exercise):
         shown = ", ".join(f"{name} {_shown(value)}" for name, value in zip(self.names, arguments, strict=True))
         if got.error is not None:
             return f"on {shown}: {got.error}."
-        found = compare.fault(got.value, expected.value, self.tolerance)
+        found = compare.fault(got.value, expected.value, self.tolerance, gradients=bool(expected.grads))
         if found is not None:
             return f"on {shown}: {found}"
         names = [name for name, value in zip(self.names, arguments, strict=True) if _differentiated(value)]

@@ -263,6 +263,6 @@ def _judged(exercise: Exercise, submission: Submission) -> Result:
 
 def _result(exercise: Exercise, verdict: Verdict) -> Result:
     return Result(
-        exercise.id, exercise.title, exercise.objective, exercise.points if verdict.passed else 0, exercise.points,
+        exercise.id, exercise.title, exercise.objective, verdict.points(exercise.points), exercise.points,
         one_line(verdict.message, 600), exercise.of is not None,
     )  # fmt: skip

@@ -43,12 +43,11 @@ def exercises_of(chapter: str) -> tuple[Exercise, ...]:
 def find(exercise: str) -> Exercise:
     """The exercise with this id, such as "02.1"; a ValueError that names the allowed ones when there is none."""
     given = str(exercise)
-    chapters = [given[:2]] if given[:2] in known() else known()
-    there = [exercises_of(chapter) for chapter in chapters]
-    for each in (each for tasks in there for each in tasks):
+    tasks = exercises_of(given[:2]) if given[:2] in known() else ()
+    for each in tasks:
         if each.id == given:
             return each
-    allowed = ", ".join(f"{tasks[0].id} to {tasks[-1].id}" for tasks in there)
+    allowed = f"{tasks[0].id} to {tasks[-1].id}" if tasks else f"those of chapters {', '.join(known())}, such as 02.1"
     raise ValueError(f"exercise: got {given[:40]!r}; allowed are {allowed}.")
 
 

@@ -1,20 +1,36 @@
 """`check`, `hint` and `report` in a student's own notebook: words and points, never a traceback."""
 
 import secrets
+from dataclasses import dataclass
 
 from course_grading.calling import describe, say
 
-_passed: dict[str, bool] = {}  # by the last answer
-_solved: set[str] = set()  # by any answer
+
+@dataclass
+class Earned:
+    """An exercise's points: for the first answer, None while nothing was written; for the last; for the best."""
+
+    first: int | None = None
+    last: int = 0
+    best: int = 0
+
+    def add(self, points: int, blank: bool) -> None:
+        self.last, self.best = points, max(points, self.best)
+        if self.first is None and not blank:
+            self.first = points
+
+
+_earned: dict[str, Earned] = {}
 _hints: dict[str, int] = {}
 
 
 def check(exercise: str, answer) -> None:
     """Say whether `answer` solves the exercise, for how many points, and if not, what is wrong with it.
 
-    It is called on fresh random inputs each time. Nothing is raised, whatever the answer is.
+    It is called on fresh random inputs each time. Nothing is raised, whatever the answer is. The first answer is kept
+    beside the last.
     """
-    from course_grading.exercise import LocalAnswer, Verdict
+    from course_grading.exercise import BLANK, LocalAnswer, Verdict
     from course_grading.registry import find
 
     try:
@@ -28,11 +44,10 @@ def check(exercise: str, answer) -> None:
         raise
     except BaseException as error:  # of an answer whose class raises when it is looked at, SystemExit even
         verdict = Verdict(False, f"the answer cannot be looked at ({describe(error)}).")
-    _passed[task.id] = verdict.passed
-    if verdict.passed:
-        _solved.add(task.id)
-    points = task.points if verdict.passed else 0
-    say(f"{task.id} {'✓' if verdict.passed else '✗'} {points} of {task.points} points: {verdict.message}")
+    points, earned = verdict.points(task.points), _earned.setdefault(task.id, Earned())
+    earned.add(points, blank=verdict.message == BLANK)
+    before = "" if earned.first in (None, points) else f" (first answer: {earned.first})"
+    say(f"{task.id} {'✓' if verdict.passed else '✗'} {points} of {task.points} points{before}: {verdict.message}")
 
 
 def hint(exercise: str) -> None:
@@ -52,20 +67,32 @@ def hint(exercise: str) -> None:
 def report() -> None:
     """Print the points by objective, of the chapters whose exercises were checked since the notebook's kernel began.
 
-    An exercise counts with the answer that was checked last, as a handed-in notebook's does.
+    An exercise counts with the answer that was checked last, as a handed-in notebook's does. What the first answers
+    earned stands below: a prediction is one only before its answer is known.
     """
     from course_grading.registry import exercises_of
 
-    if not _passed:
+    if not _earned:
         say("Nothing was checked yet.")
-    for chapter in sorted({exercise[:2] for exercise in _passed}):
+    for chapter in sorted({exercise[:2] for exercise in _earned}):
         tasks = exercises_of(chapter)
         for objective in dict.fromkeys(task.objective for task in tasks):
-            mine = [task for task in tasks if task.objective == objective]
-            got = sum(task.points for task in mine if _passed.get(task.id))
-            say(f"{got:3} of {sum(task.points for task in mine):2}  {objective}")
-        got = sum(task.points for task in tasks if _passed.get(task.id))
-        say(f"{got:3} of {sum(task.points for task in tasks):2}  in all, chapter {chapter}")
-    undone = [exercise for exercise in sorted(_solved) if not _passed[exercise]]
-    if undone:
-        say(f"The last answer counts. {', '.join(undone)} had a right one before: check it again.")
+            _say_sum([task for task in tasks if task.objective == objective], objective)
+        _say_sum(tasks, f"in all, chapter {chapter}")
+        _say_sum(tasks, f"with the first answers{_changed(tasks)}", first=True)
+    fallen = [exercise for exercise, earned in sorted(_earned.items()) if earned.last < earned.best]
+    if fallen:
+        say(f"The last answer counts. {', '.join(fallen)} had a better one before: check it again.")
+
+
+def _say_sum(tasks, words: str, first: bool = False) -> None:
+    earned = [_earned.get(task.id, Earned()) for task in tasks]
+    got = sum((each.first or 0) if first else each.last for each in earned)
+    say(f"{got:3} of {sum(task.points for task in tasks):2}  {words}")
+
+
+def _changed(tasks) -> str:
+    """The exercises whose last answer earned something else than the first."""
+    earned = [(task.id, _earned.get(task.id, Earned())) for task in tasks]
+    changed = [f"{id} {each.first}, then {each.last}" for id, each in earned if each.first not in (None, each.last)]
+    return f" ({'; '.join(changed)})" if changed else ""

@@ -183,6 +183,7 @@ class _Encoder:
         if dtype not in SIZES or tensor.layout != torch.strided:
             return {"other": f"tensor of {dtype}, {tensor.layout}"}
         flat = tensor.detach().cpu().contiguous().reshape(-1)
+        flat = flat.as_strided(flat.shape, (1,))  # of a single number, contiguous() leaves any step as it is
         data = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
         self.buffers.append(data)
         return {"tensor": [dtype, list(tensor.shape), len(data), tensor.requires_grad]}

@@ -10,6 +10,7 @@ import sys
 
 import bibliography
 import course_map
+import idea_map
 import notebook_io
 import score_costs
 import scorecard
@@ -248,6 +249,7 @@ PAGES = {
     METRICS: metrics_page,
     bibliography.PAGE: bibliography.page,
     course_map.PAGE: course_map.page,
+    idea_map.PAGE: idea_map.page,
     timings.PAGE: timings.page,
 }
 

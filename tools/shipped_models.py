@@ -31,8 +31,12 @@ def train(name: str) -> None:
         raise SystemExit("The tree has changes; commit them, so that the model can say which code it comes from.")
     framework = untrained(recipe, data)
     UNFINISHED.mkdir(parents=True, exist_ok=True)
-    chosen = {key: recipe[key] for key in ("steps", "batch_size", "learning_rate", "seed")}
-    fit(framework, data, checkpoint=UNFINISHED / f"{name}.safetensors", checkpoint_every=500, device="cpu", **chosen)
+    fitted(name, framework, data, recipe)
+    if "then" in recipe:
+        later = recipe | recipe["then"] | {"settings": recipe["settings"] | recipe["then"]["settings"]}
+        weights, framework = framework.state_dict(), untrained(later, data)
+        framework.load_state_dict(weights)
+        fitted(f"{name}-then", framework, data, later)
     tensors = {key: halved(value) for key, value in framework.state_dict().items()}
     framework.load_state_dict(tensors)  # what is stored is what is scored
     provenance = {
@@ -42,6 +46,12 @@ def train(name: str) -> None:
     MODELS.mkdir(exist_ok=True)
     write_tensors(MODELS / f"{name}.safetensors", tensors, {**framework.config, PROVENANCE: provenance})
     print(name, provenance["scores"])
+
+
+def fitted(name: str, framework: Framework, data: GridDataset, recipe: dict) -> None:
+    """Train it as the recipe says, or go on with it."""
+    chosen = {key: recipe[key] for key in ("steps", "batch_size", "learning_rate", "seed")}
+    fit(framework, data, checkpoint=UNFINISHED / f"{name}.safetensors", checkpoint_every=500, device="cpu", **chosen)
 
 
 def halved(tensor: torch.Tensor) -> torch.Tensor:

@@ -7,7 +7,7 @@ import math
 
 import torch
 from torch import Tensor
-from torch.distributions import Independent, Normal, kl_divergence
+from torch.distributions import Independent, Laplace, Normal, kl_divergence
 
 from course_grading.answers import keyed, number, real, word, words
 from course_grading.exercise import Function, Plain, either
@@ -56,6 +56,8 @@ KL_MISTAKES = {
         lambda m, v: (0.5 * (m**2 + v.exp() - 1 + v)).sum(1),
     "the means cost nothing: the term ½μ² is missing.": lambda m, v: (0.5 * (v.exp() - 1 - v)).sum(1),
     "the mean has to be squared: μ², not μ.": lambda m, v: (0.5 * (m + v.exp() - 1 - v)).sum(1),
+    "|μ| stands where μ² belongs: a mean twice as far out costs four times as much.":
+        lambda m, v: (0.5 * (m.abs() + v.exp() - 1 - v)).sum(1),
     "this is KL(prior ‖ posterior), the other way round: average over q, not over the prior.":
         lambda m, v: (0.5 * ((1 + m**2) / v.exp() - 1 + v)).sum(1),
     "got one number for each latent: the latents of an image add up, so sum over the second axis.": _elements,
@@ -308,6 +310,8 @@ LIKELIHOOD_MISTAKES = {
         lambda x, y, s: _gaussian(x, y, scale=1 / (s * s), constant=0.5 * LOG_TWO_PI + math.log(s)),
     "the squared error was divided by s: it is divided by the variance, s².":
         lambda x, y, s: _gaussian(x, y, scale=1 / (2 * s), constant=0.5 * LOG_TWO_PI + math.log(s)),
+    "s was taken for the variance. It is the standard deviation: divide by 2s², and the constant is ½ log(2πs²).":
+        lambda x, y, s: _gaussian(x, y, scale=1 / (2 * s), constant=0.5 * LOG_TWO_PI + 0.5 * math.log(s)),
     "the ½ in front of log(2πσ²) is missing.":
         lambda x, y, s: _gaussian(x, y, scale=1 / (2 * s * s), constant=LOG_TWO_PI + 2 * math.log(s)),
     "log σ is missing: only the 2π of the constant is there.":
@@ -359,6 +363,65 @@ SCORES_MISTAKES = {
     "C test: the explanation is wrong, and yet it says what would refute it: images that stay grey.": "no",
 }
 
+# 02.10 ----------------------------------------------------------------------------------------------------------------
+
+
+def with_shares(generator: torch.Generator) -> list[list[Tensor]]:
+    """Means, log-variances, and shares of the mass: typical ones, some near 0, 1 and ½, and float64."""
+    cases = []
+    for mean, log_variance in posteriors(generator):
+        share = torch.rand(mean.shape, generator=generator, dtype=mean.dtype).clamp(1e-3, 1 - 1e-3)
+        share[0, 0], share[-1, -1] = 1e-3, 0.999
+        cases.append([mean, log_variance, share])
+    cases[2][2][1, 0] = 0.5
+    return cases
+
+
+def laplace_sample(mean: Tensor, log_variance: Tensor, share: Tensor) -> Tensor:
+    width = (log_variance.double().exp() / 2).sqrt()
+    return Laplace(mean.double(), width).icdf(share.double()).to(mean.dtype)
+
+
+def _steps(share: Tensor, *, twice: float = 2) -> Tensor:
+    """How many widths a Laplace sample lies from its mean."""
+    return -(share - 0.5).sign() * torch.log1p(-twice * (share - 0.5).abs())
+
+
+def _width(log_variance: Tensor) -> Tensor:
+    return (log_variance.exp() / 2).sqrt()
+
+
+LAPLACE_MISTAKES = {
+    "σ was taken for b: a Laplace density of width b has the variance 2b², so b = σ/√2.":
+        lambda m, v, u: m + (0.5 * v).exp() * _steps(u),
+    "the root is missing: σ² = 2b², so b is the root of σ²/2.": lambda m, v, u: m + v.exp() / 2 * _steps(u),
+    "upside down: σ² = 2b² gives b = σ/√2, and this is σ·√2.": lambda m, v, u: m + (2 * v.exp()).sqrt() * _steps(u),
+    "mirrored: u is the share of the mass *below* z, so a large u belongs to a large z.":
+        lambda m, v, u: m - _width(v) * _steps(u),
+    "this is a sample of the Gaussian with that mean and variance; the posterior here is a Laplace density.":
+        lambda m, v, u: m + (0.5 * v).exp() * torch.special.ndtri(u),
+    "u was used as if it were noise: it is a share of the mass. Which z has that share below it?":
+        either(lambda m, v, u: m + (0.5 * v).exp() * u, lambda m, v, u: m + _width(v) * u),
+    "this is an exponential law, the right half alone, stretched over all u: below u = ½ the sample lies to the left.":
+        lambda m, v, u: m - _width(v) * torch.log1p(-u),
+    "each half of the mass is ½: the logarithm is of 2u on the left, and of 2(1 − u) on the right.":
+        lambda m, v, u: m + _width(v) * _steps(u, twice=1),
+    "this is a logistic sample, log(u / (1 − u)): near the mean it is round, where a Laplace density has its peak.":
+        lambda m, v, u: m + _width(v) * torch.logit(u),
+    "both halves were sent to the right of the mean: left of it, below u = ½, the sign is the other one.":
+        lambda m, v, u: m + _width(v) * _steps(u).abs(),
+    "the sample is right, but no gradient passes: it was detached, or drawn under no_grad.":
+        lambda m, v, u: (m + _width(v) * _steps(u)).detach(),
+    "the sample is right, but its width was detached: the encoder would never learn how sure to be.":
+        lambda m, v, u: m + _width(v).detach() * _steps(u),
+}  # fmt: skip
+
+LAPLACE_RIGHT = (
+    lambda m, v, u: Laplace(m, (0.5 * (v - math.log(2))).exp()).icdf(u),
+    lambda m, v, u: m + (0.5 * v).exp() / 2**0.5 * torch.where(u < 0.5, (2 * u).log(), -(2 - 2 * u).log()),
+    lambda m, v, u: m + _width(v) * ((2 * u).clamp(max=1).log() - (2 - 2 * u).clamp(max=1).log()),
+)
+
 # ----------------------------------------------------------------------------------------------------------------------
 
 EXERCISES = {
@@ -401,5 +464,13 @@ EXERCISES = {
         ("yes", "no"),
         SCORES_MISTAKES,
         praise="right: B has all three. A sees what happened and guesses why; C is wrong and would find out.",
+    ),
+    "02.10": Function(
+        reference=laplace_sample,
+        cases=with_shares,
+        mistakes=LAPLACE_MISTAKES,
+        tolerance=(1e-4, 1e-4),
+        also_right=LAPLACE_RIGHT,
+        praise="right: whatever law has a quantile function can be reparameterised.",
     ),
 }

@@ -134,6 +134,9 @@ LOOKS_MISTAKES = {
         _seen(times=lambda n: 1 / n, evidence=lambda x: x.mean(1) / x.shape[1]),
     "the precision counts n looks and the mean only their average: the evidence in the mean is the sum of the looks.":
         _seen(evidence=lambda x: x.mean(1)),
+    "the sign of the weight was lost: with a negative weight the looks say the opposite of z.":
+        lambda x, w, s: _seen()(x, abs(w), s),
+    "the columns are exchanged: the mean comes first.": lambda x, w, s: _seen()(x, w, s).flip(1),
     "the mean is that of w·z: divide by the weight.":
         lambda x, w, s: _seen()(x, w, s) * torch.tensor([w, 1.0], dtype=torch.float64),
 }  # fmt: skip
@@ -258,7 +261,20 @@ ANNEALED_MISTAKES = {
     "the deviation was squared: the penalty is its absolute value.": _annealed(penalty=torch.square),
     "the KL is a mean over latents: C counts the nats of the whole code.": _annealed(nats="mean"),
     "γ is missing.": _annealed(weigh=lambda gamma, part: part),
+    "log_variance was read as the logarithm of the standard deviation: its exp() is σ² already.":
+        lambda d, x, m, v, *rest: _annealed()(d, x, m, 2 * v, *rest),
+    "the batch was summed: error and KL are means over the images.":
+        lambda d, x, m, v, *rest: _summed(d, x, m, v, *rest),
+    "there is no ramp: C is its end from the first step on.":
+        lambda d, x, m, v, index, steps, *rest: _annealed()(d, x, m, v, steps, steps, *rest),
+    "the error has a ½ that the task does not have: squared errors are summed as they are.":
+        lambda d, x, m, v, *rest: _annealed()(d, x, m, v, *rest) - (d - x).square().sum() / len(d) / 2,
 }  # fmt: skip
+
+
+def _summed(decoded, images, mean, log_variance, index, steps, capacity, gamma):
+    nats = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum()
+    return (decoded - images).square().sum() + gamma * (nats - capacity * min(1.0, index / steps)).abs()
 
 
 def _annealed_elsewhere(decoded, images, mean, log_variance, index, steps, capacity, gamma):
@@ -357,7 +373,7 @@ ROWS_MISTAKES = {
     "A: a MIG of .03 is low, and yet .12 of the variance is left: it has a code, which is not disentangled.":
         either("collapsed", "untrained", "unknown"),
     "B: independent latents at 0.01 nats are latents that say nothing: all variance is left.":
-        either("codes", "unknown"),
+        either("codes", "untrained", "unknown"),
     "C: β = 250 looks like collapse, but β has a meaning only beside loss and size: .35 are left.":
         either("collapsed", "untrained", "unknown"),
     "D: it leaves more than the mean image does: a trained decoder would at least draw the mean image.":

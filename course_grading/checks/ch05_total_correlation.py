@@ -1,4 +1,4 @@
-"""Chapter 5, total correlation: estimated from a batch, permuted, weighted, biased, between groups, and left alone."""
+"""Chapter 5, total correlation: estimated from a batch, in losses, weighted, biased, between groups, and left alone."""
 
 import math
 
@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.distributions import MultivariateNormal, Normal
+from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from course_grading.answers import numbers, words
 from course_grading.exercise import Function
@@ -121,46 +122,103 @@ STRATIFIED_RIGHT = (
 # 05.2 -----------------------------------------------------------------------------------------------------------------
 
 
-def codes_and_orders(generator: torch.Generator) -> list[list[Tensor]]:
-    """Codes with an order for each latent; as many codes as latents, one latent, two codes."""
+def parts_of_losses(generator: torch.Generator) -> list[list]:
+    """Errors, nats and logits of a batch: several, one image, one latent; a discriminator that is very sure."""
     cases = []
-    for size, dim in ((6, 3), (4, 4), (5, 1), (9, 2)):
-        latents = torch.randn(size, dim, generator=generator)
-        orders = torch.stack([torch.randperm(size, generator=generator) for _ in range(dim)], 1)
-        orders[:, 0] = torch.arange(1, size + 1) % size  # a turn by one, which is not its own inverse
-        cases.append([latents, orders])
+    for size, dim, sure, gamma, beta in ((6, 4, 1.0, 10.0, 4.0), (1, 3, 2.0, 0.5, 1.5), (5, 1, 1.0, 40.0, 6.0),
+                                         (7, 2, 60.0, 3.0, 2.5)):  # fmt: skip
+        error, nats = 20 + torch.randn(size, generator=generator), torch.rand(size, dim, generator=generator) + 0.1
+        own, shuffled = sure * (torch.randn(2, size, generator=generator) + 0.3)
+        correlation = torch.rand((), generator=generator) + 0.2
+        parts = [error, nats, own, shuffled, correlation]
+        cases.append([*(part.requires_grad_() for part in parts), gamma, beta])
     return cases
 
 
-def permuted(latents: Tensor, orders: Tensor) -> Tensor:
-    rows = [[latents[order, j].item() for j, order in enumerate(row)] for row in orders.tolist()]
-    return torch.tensor(rows)
+def three_losses(error, nats, own, shuffled, correlation, gamma, beta):
+    """In double precision, from probabilities' logarithms."""
+    error, nats, own, shuffled = (part.double() for part in (error, nats, own, shuffled))
+    vae = torch.stack([error[k] + nats[k].sum() for k in range(len(error))])
+    kim = (vae + gamma * own).sum() / len(own)
+    right = torch.cat([torch.nn.functional.logsigmoid(own), torch.nn.functional.logsigmoid(-shuffled)])
+    chen = vae.sum() / len(own) + (beta - 1) * correlation.double()
+    return torch.stack([kim, -right.sum() / len(right), chen]).to(correlation.dtype)
 
 
-PERMUTED_MISTAKES = {
-    "whole codes were permuted, all latents in the order of the first: each latent has an order of its own.":
-        lambda z, o: z[o[:, 0]],
-    "whole codes were permuted, all latents in the order of the last: each latent has an order of its own.":
-        lambda z, o: z[o[:, -1]],
-    "got three axes: z[orders] takes a whole code for every entry. One index for the row and one for the latent.":
-        lambda z, o: z[o],
-    "the order was applied the other way round: row i takes the code number orders[i, j].":
-        lambda z, o: torch.empty_like(z).scatter(0, o, z),
-    "the codes are as they came: nothing was permuted.": lambda z, o: z.clone(),
-    "the latents were sorted, which is no random order: small values would stand beside small ones.":
-        lambda z, o: z.sort(0).values,
-    "the result is transposed: rows are codes.": lambda z, o: z.gather(0, o).T,
-    "the first latent kept its order: all are permuted.":
-        lambda z, o: torch.cat([z[:, :1], z.gather(0, o)[:, 1:]], 1),
-    "these are the orders: the codes in that order are wanted.": lambda z, o: o.to(z.dtype),
+def _three(kim=None, player=None, chen=None, kl=lambda nats: nats.sum(1), over=torch.mean):
+    """The three losses, some of them replaced by functions of error, KL (B,), logits, correlation and weight."""
+    kim = kim or (lambda e, k, own, other, gamma: e + k + gamma * own)
+    player = player or (lambda own, other: (softplus(-own) + softplus(other)) / 2)
+    chen = chen or (lambda e, k, tc, beta: e + k + (beta - 1) * tc)
+
+    def answer(error, nats, own, shuffled, correlation, gamma, beta):
+        k = kl(nats)
+        each = kim(error, k, own, shuffled, gamma), player(own, shuffled), chen(error, k, correlation, beta)
+        return torch.stack([over(part) for part in each])
+
+    return answer
+
+
+LOSSES_MISTAKES = {
+    "FactorVAE: the sign of the logit is turned: it is positive where codes look dependent, and that is punished.":
+        _three(kim=lambda e, k, t, o, g: e + k - g * t),
+    "FactorVAE: this punishes log D, the logarithm of a probability; the ratio is D/(1 − D), whose logarithm is the "
+    "logit itself.":
+        _three(kim=lambda e, k, t, o, g: e + k - g * softplus(-t)),
+    "FactorVAE: this is −log(1 − D), as a generator is trained against a discriminator; here the logit itself is "
+    "the penalty.":
+        _three(kim=lambda e, k, t, o, g: e + k + g * softplus(t)),
+    "FactorVAE: the probability D stands where the logit belongs.":
+        _three(kim=lambda e, k, t, o, g: e + k + g * t.sigmoid()),
+    "FactorVAE: the logits of the permuted codes were taken: the model is judged by its own codes.":
+        _three(kim=lambda e, k, t, o, g: e + k + g * o),
+    "FactorVAE: the difference of both logits was taken: only those of the codes belong there.":
+        _three(kim=lambda e, k, t, o, g: e + k + g * (t - o)),
+    "FactorVAE: γ weighs the KL too here: its weight is 1.": _three(kim=lambda e, k, t, o, g: e + g * (k + t)),
+    "FactorVAE: the KL is missing: the penalty is added to a whole VAE.": _three(kim=lambda e, k, t, o, g: e + g * t),
+    "FactorVAE: γ − 1 stands where γ belongs: β = 1 + γ is that of the β-TCVAE.":
+        _three(kim=lambda e, k, t, o, g: e + k + (g - 1) * t),
+    "discriminator: the labels are exchanged: a large logit is to mean a code, not a permuted one.":
+        _three(player=lambda t, o: (softplus(t) + softplus(-o)) / 2),
+    "discriminator: its two means were added, which is twice the mean over all 2B.":
+        _three(player=lambda t, o: softplus(-t) + softplus(o)),
+    "discriminator: only the codes count here: the permuted ones are its other half.":
+        _three(player=lambda t, o: softplus(-t)),
+    "discriminator: a sigmoid was taken of a probability: what comes in are logits.":
+        _three(player=lambda t, o: (softplus(-t.sigmoid()) + softplus(o.sigmoid())) / 2),
+    "discriminator: it is trained to make the ratio small, as the model is; it is to tell the two apart.":
+        _three(player=lambda t, o: t),
+    "discriminator: its logarithms are those of probabilities that were rounded to 0 or 1: stay with logits, as in "
+    "binary_cross_entropy_with_logits.":
+        _three(player=lambda t, o: -(t.sigmoid().log() + (1 - o.sigmoid()).log()) / 2),
+    "β-TCVAE: the whole KL holds the total correlation once already, so β − 1 times it has to be added.":
+        _three(chen=lambda e, k, c, b: e + k + b * c),
+    "β-TCVAE: β · KL + (β − 1) · TC taxes everything, and the total correlation twice: the KL has the weight 1.":
+        _three(chen=lambda e, k, c, b: e + b * k + (b - 1) * c),
+    "β-TCVAE: this is the β-VAE: β weighs the total correlation only.": _three(chen=lambda e, k, c, b: e + b * k),
+    "β-TCVAE: the KL is missing: its other parts keep their weight of 1.":
+        _three(chen=lambda e, k, c, b: e + (b - 1) * c),
+    "β-TCVAE: the sign is turned: dependence is punished.": _three(chen=lambda e, k, c, b: e + k - (b - 1) * c),
+    "the KL was averaged over the latents: it is their sum.": _three(kl=lambda nats: nats.mean(1)),
+    "the batch was summed: each loss is a mean over its codes.": _three(over=torch.sum),
+    "the two losses of FactorVAE are exchanged: the model's comes first.": lambda *parts: _three()(*parts)[[1, 0, 2]],
+    "no gradient reaches the encoder through the logits: they were detached.":
+        lambda e, n, t, o, c, g, b: _three()(e, n, t.detach(), o.detach(), c, g, b),
 }  # fmt: skip
 
-PERMUTED_RIGHT = (
-    lambda z, o: z.gather(0, o),
-    lambda z, o: z[o, torch.arange(z.shape[1])],
-    lambda z, o: torch.stack([column[order] for column, order in zip(z.T, o.T, strict=True)], 1),
-    lambda z, o: torch.from_numpy(np.take_along_axis(z.numpy(), o.numpy(), 0)),
-)
+LOSSES_RIGHT = (
+    _three(),
+    lambda e, n, t, o, c, g, b: torch.stack([
+        (e + n.sum(1) + g * t).mean(),
+        binary_cross_entropy_with_logits(torch.cat([t, o]), torch.cat([torch.ones_like(t), torch.zeros_like(o)])),
+        e.mean() + n.sum() / len(n) + (b - 1) * c,
+    ]),
+    lambda e, n, t, o, c, g, b: torch.stack([
+        e.mean() + n.sum(1).mean() + g * t.mean(),
+        (torch.logaddexp(torch.zeros_like(t), -t).mean() + torch.logaddexp(torch.zeros_like(o), o).mean()) / 2,
+        e.mean() + (n.sum(1).mean() - c) + b * c,  # information and marginals, and β times the correlation
+    ]),
+)  # fmt: skip
 
 # 05.3 -----------------------------------------------------------------------------------------------------------------
 
@@ -381,7 +439,7 @@ EFFECTS_MISTAKES = {
 
 EXERCISES = {
     "05.1": Function(reference=stratified, cases=batches, mistakes=STRATIFIED_MISTAKES, also_right=STRATIFIED_RIGHT),
-    "05.2": Function(reference=permuted, cases=codes_and_orders, mistakes=PERMUTED_MISTAKES, also_right=PERMUTED_RIGHT),
+    "05.2": Function(reference=three_losses, cases=parts_of_losses, mistakes=LOSSES_MISTAKES, also_right=LOSSES_RIGHT),
     "05.3": Function(reference=stratified_weights, cases=sizes, mistakes=WEIGHTS_MISTAKES, also_right=WEIGHTS_RIGHT),
     "05.4": numbers(BIASES, BIASES_MISTAKES, tolerance=0.02, praise="right: constants, all but the last."),
     "05.5": Function(reference=between_groups, cases=grouped, mistakes=GROUPS_MISTAKES, also_right=GROUPS_RIGHT),

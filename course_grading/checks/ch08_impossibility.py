@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.distributions import MultivariateNormal, Normal
 from torch.special import ndtr, ndtri
 
-from course_grading.answers import keyed, real, word, words
-from course_grading.exercise import Function, Plain, either
+from course_grading.answers import keyed, real, tensor, word, words
+from course_grading.exercise import Function, Plain, Unfit, either
 from course_lib.theory import Entangler
 
 STANDARD = Normal(torch.tensor(0.0, dtype=torch.float64), torch.tensor(1.0, dtype=torch.float64))
@@ -72,6 +72,8 @@ MIRROR_MISTAKES = {
         lambda a, d: _made(_normal_of(a, d), others=1),
     "this is I − vvᵀ, which flattens everything onto the mirror: a reflection goes as far again, 2vvᵀ.":
         lambda a, d: _made(_normal_of(a, d), diagonal=1, others=1),
+    "α stands at another coordinate: the first one has v₁ = √α, all others √((1 − α)/(D − 1)).":
+        either(lambda a, d: _made(_normal_of(a, d).flip(0)), lambda a, d: _made(_normal_of(a, d).roll(1))),
     "the diagonal was changed, and it was right: 1 − 2v_i².": lambda a, d: _made(_normal_of(a, d), diagonal=1),
     "every sign is turned round: this is 2vvᵀ − I, which keeps v and reverses all else. It is orthogonal, and not the"
     " matrix of the proof.":
@@ -396,12 +398,20 @@ def _folded(angle: Tensor) -> Tensor:
     return torch.minimum(angle, 90 - angle)
 
 
+def _signed(angle: Tensor) -> Tensor:
+    """From −45 to 45 degrees, as an arc tangent divided by 4 gives it."""
+    return torch.where(angle > 45, angle - 90, angle)
+
+
 def _principal(points: Tensor) -> Tensor:
     _, vectors = torch.linalg.eigh(torch.cov(points.T))
     return _angles(vectors[:, 1:].T)[0] % 90
 
 
 AXES_MISTAKES = {
+    "the angle is right up to quarter turns, and the task wants it from 0 to below 90: take the remainder by 90 last.":
+        either(lambda a, b: axes_angle(a, b) - 90, lambda a, b: _signed(axes_angle(a, b)),
+               lambda a, b: axes_angle(a, b) + 90),
     "these are the principal axes of the cloud. Both factors vary equally, so it has none: the axes are in the pairs.":
         lambda a, b: _principal(torch.cat([a, b])),
     "this is in radians; degrees are asked for.": lambda a, b: torch.deg2rad(axes_angle(a, b)),
@@ -457,6 +467,96 @@ AXES_RIGHT = (
     lambda a, b: torch.tensor(np.degrees(np.angle(np.mean(np.exp(4j * np.radians(_angles(b - a).numpy())))) / 4) % 90),
 )
 
+# 08.7 -----------------------------------------------------------------------------------------------------------------
+
+VALUES = 4  # of each of two discrete latents
+PLACES = ("first", "second")
+
+
+def table_fault(answer) -> str | None:
+    """Whether a table maps the 16 codes onto themselves so that both new latents depend on both old ones."""
+    table = tensor(answer, (VALUES, VALUES, 2), "the two old latents, and the two new ones").double()
+    if not torch.equal(table, table.round()):
+        raise Unfit("some entries are no whole numbers; allowed are 0, 1, 2 and 3.")
+    outside = table[(table < 0) | (table >= VALUES)]
+    if len(outside):
+        return f"got the value {outside[0]:g}; allowed are 0, 1, 2 and 3: what goes beyond 3 has to come round again."
+    codes = table.long()
+    return _law_fault(codes) or _apart_fault(codes)
+
+
+def _law_fault(codes: Tensor) -> str | None:
+    """The first property: each of the 16 codes comes once."""
+    first, second = codes.flatten(0, 1).T
+    counts = torch.bincount(VALUES * first + second, minlength=VALUES**2)
+    if (counts == 1).all():
+        return None
+    for place, latent in zip(PLACES, (first, second), strict=True):
+        if (torch.bincount(latent, minlength=VALUES) != VALUES).any():
+            return f"the {place} new latent is not uniform: some of its values come more often than others."
+    often, never = (divmod(int(counts.eq(count).nonzero()[0]), VALUES) for count in (int(counts.max()), 0))
+    return (
+        f"each new latent by itself is uniform, the pair is not: {often} comes {int(counts.max())} times and {never} "
+        "never. That is the impostor, right marginals and a wrong law."
+    )
+
+
+def _apart_fault(codes: Tensor) -> str | None:
+    """The second property: whatever the one old latent is, every new one changes with the other."""
+    for new, name in enumerate(PLACES):
+        for old, moved in enumerate(PLACES):
+            values = codes[..., new].movedim(old, 0)  # (moved, held)
+            still = (values == values[0]).all(0)
+            if still.all():
+                return f"the law is kept, but the {name} new latent does not depend on the {moved} old one."
+            if still.any():
+                held = int(still.nonzero()[0])
+                return (
+                    f"the law is kept, but where the {PLACES[1 - old]} old latent is {held}, the {name} new one does "
+                    f"not change with the {moved} old one."
+                )
+    return None
+
+
+def _table(first, second) -> Tensor:
+    i, j = torch.meshgrid(torch.arange(VALUES), torch.arange(VALUES), indexing="ij")
+    return torch.stack([first(i, j), second(i, j)], dim=2)
+
+
+def _still_at_zero() -> Tensor:
+    """A map that keeps the law, whose first new latent changes with the second old one except where the first is 0."""
+    places = torch.arange(VALUES)
+    first = torch.stack([0 * places, *((places + row) % (VALUES - 1) + 1 for row in range(VALUES - 1))])
+    flat = first.flatten()
+    second = torch.stack([(flat[:place] == flat[place]).sum() for place in range(len(flat))])
+    return torch.stack([first, second.view_as(first)], dim=2)
+
+
+TABLE_MISTAKES = {
+    "the first new latent does not depend on the second old one":
+        either(_table(lambda i, j: i, lambda i, j: j), _table(lambda i, j: i, lambda i, j: (i + j) % 4)),
+    "the first new latent does not depend on the first old one": _table(lambda i, j: j, lambda i, j: i),
+    "the second new latent does not depend on the first old one": _table(lambda i, j: (i + j) % 4, lambda i, j: j),
+    "That is the impostor, right marginals and a wrong law.":
+        either(
+            _table(lambda i, j: (i + j) % 4, lambda i, j: (i - j) % 4),
+            _table(lambda i, j: (i + j) % 4, lambda i, j: (i + j) % 4),
+        ),
+    "the first new latent is not uniform":
+        either(_table(lambda i, j: i * j % 4, lambda i, j: (i + j) % 4), 0 * _table(lambda i, j: i, lambda i, j: j)),
+    "what goes beyond 3 has to come round again": _table(lambda i, j: i + j, lambda i, j: i + 2 * j),
+    "where the first old latent is 0, the first new one does not change with the second old one":
+        _still_at_zero(),
+    "some entries are no whole numbers": _table(lambda i, j: (i + j) / 2, lambda i, j: (i - j) / 2),
+    "expected a tensor of shape (4, 4, 2)": _table(lambda i, j: i, lambda i, j: j).flatten(0, 1),
+}  # fmt: skip
+
+TABLE_RIGHT = (
+    _table(lambda i, j: (i + j) % 4, lambda i, j: (2 * i + j) % 4).numpy(),
+    _table(lambda i, j: (i + 2 * j) % 4, lambda i, j: (i + 3 * j) % 4).tolist(),
+    _table(lambda i, j: i ^ j, lambda i, j: (2 * i % 4) ^ (3 * (i // 2)) ^ j).double(),
+)
+
 # ----------------------------------------------------------------------------------------------------------------------
 
 EXERCISES = {
@@ -498,5 +598,11 @@ EXERCISES = {
         also_right=AXES_RIGHT,
         tolerance=(0.0, 0.2),
         praise="right: pairs give away what no number of single pictures can.",
+    ),
+    "08.7": Plain(
+        fault=table_fault,
+        mistakes=TABLE_MISTAKES,
+        also_right=TABLE_RIGHT,
+        praise="right: neither pictures nor independence tell these codes from the old ones. No Gaussian was needed.",
     ),
 }

@@ -248,14 +248,15 @@ NINE = numbers(_flat(PREDICTED), NUMBER_MISTAKES, tolerance=0.02)
 PREDICTED_MISTAKES = {sentence: either(*map(_nested, each_of(wrong))) for sentence, wrong in NINE.mistakes.items()}
 
 
-def predicted_fault(answer) -> str | None:
-    """Whether the nine scores are right to .02; if not, what the first wrong one shows."""
+def predicted_faults(answer) -> dict[str, str | None]:
+    """Which of the nine scores are not right to .02, and what each of them shows."""
     given = keyed(answer, [*PREDICTED], "a list [order, line, axis]")
     given = {code: row(three, 3, f"{code}, [order, line, axis]") for code, three in given.items()}
-    found = NINE.fault(_flat(given))
-    if found is None or found in NUMBER_MISTAKES:
-        return found
-    return f"{found} {ADVICE[found.partition(':')[0].partition(', ')[2]]}"
+    return {part: _advised(part, found) for part, found in NINE.fault(_flat(given)).items()}
+
+
+def _advised(part: str, found: str | None) -> str | None:
+    return found if found is None or found in NUMBER_MISTAKES else f"{found} {ADVICE[part.partition(', ')[2]]}"
 
 
 # 17.3 -----------------------------------------------------------------------------------------------------------------
@@ -529,7 +530,7 @@ EXERCISES = {
         also_right=(_scores_by_loops, _scores_at_once, lambda points: three_scores(points).requires_grad_()),
     ),
     "17.2": Plain(
-        fault=predicted_fault,
+        fault=predicted_faults,
         mistakes=PREDICTED_MISTAKES,
         also_right=(
             {"round": torch.tensor([0.45, 0, 0]), "slanted": (1, 1, 0.8), "pendulum": np.array([0, 1, 1])},

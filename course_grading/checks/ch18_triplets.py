@@ -171,25 +171,26 @@ TURNED = {
 }
 
 
-def moves_fault(answer) -> str | None:
-    """Whether the three moves are those of a descent step on the hard loss in ℓ1; if not, which mistake they show."""
+def moves_faults(answer) -> dict[str, str | None]:
+    """Which of the three moves are not those of a descent step on the hard loss in ℓ1, and the mistake they show."""
     given = {name: row(move, 4, name) for name, move in keyed(answer, [*MOVES], "four numbers").items()}
-    if given == MOVES:
-        return None
-    if given == {name: _against(move) for name, move in MOVES.items()}:
+    return {name: None if move == MOVES[name] else _move_fault(name, given) for name, move in given.items()}
+
+
+def _move_fault(name: str, given: dict[str, list[float]]) -> str:
+    """What a wrong move shows, or all three of them together."""
+    if given == {other: _against(move) for other, move in MOVES.items()}:
         return "these are the gradients. The points move against them: every sign is turned round."
     if not any(map(any, given.values())):
         return "nothing moves only where the triplet is settled, d_n ≥ ψ + d_p; here d_p = 6.5, d_n = 8 and ψ = 5."
-    if any(abs(part) not in (0, 1, 2) for move in given.values() for part in move):
+    if any(abs(part) not in (0, 1, 2) for part in given[name]):
         return "in ℓ1 every pull is a sign, whatever the difference: what moves, moves by 1, and the anchor by 0 or 2."
-    for name, said in TURNED.items():
-        if given[name] == _against(MOVES[name]):
-            return said
-    for name in TURNED:
-        if given[name] != MOVES[name]:
-            return f"{name}: in each latent, is it above or below the anchor, and does it come nearer or go away?"
+    if name in TURNED and given[name] == _against(MOVES[name]):
+        return TURNED[name]
+    if name in TURNED:
+        return f"{name}: in each latent, is it above or below the anchor, and does it come nearer or go away?"
     unforeseen = "anchor: add the pull of the positive, ±1, and the push of the negative, ±1, in each latent."
-    return next((said for said, move in ANCHORS.items() if move == given["anchor"]), unforeseen)
+    return next((said for said, move in ANCHORS.items() if move == given[name]), unforeseen)
 
 
 def _against(move: list[float]) -> list[float]:
@@ -679,7 +680,7 @@ EXERCISES = {
         also_right=(_batch_by_loops, _batch_by_places, _batch_by_torch),
     ),
     "18.2": Plain(
-        fault=moves_fault,
+        fault=moves_faults,
         mistakes=MOVES_MISTAKES,
         also_right=MOVES_RIGHT,
         praise="right. Now run the next cell and compare with autograd.",

@@ -25,6 +25,7 @@ from course_lib.storage import replace_file
 from course_lib.training import History, fit
 from course_replication.measurements.float_triplets import FloatTripletVAE
 from course_replication.measurements.kernels import small_kernel
+from course_replication.measurements.small_shapes import SmallShapes
 from course_replication.measurements.stored_kernels import load_kernel
 from course_replication.measurements.trained_scores import (
     IMAGES,
@@ -82,7 +83,9 @@ def _ids(settings: dict, seed: int) -> list[str]:
 
 
 def dataset(data: str, **options) -> GridDataset:
-    """The dataset of `course_lib.data` of that name, with its options as in the settings of `scores`."""
+    """SmallShapes, or the dataset of `course_lib.data` of that name with its options as in the settings of `scores`."""
+    if data == SmallShapes.__name__:
+        return SmallShapes()
     if data == DSpritesImageNet.__name__:
         return DSpritesImageNet(options["place"], options["visibility"] / 100)
     return getattr(course_lib.data, data)(**options)

@@ -1,4 +1,4 @@
-"""Hidden checks of chapter 5: many latents, large batches, other groups.
+"""Hidden checks of chapter 5: many latents, other weights, large batches, other groups.
 
 Used with `python -m course_lib grade … --hidden exercises/hidden`. Not part of the wheel or of what students get.
 """
@@ -8,7 +8,7 @@ import torch
 from course_grading.exercise import hidden
 from course_grading.registry import find
 
-SIZES = "estimates and permutations that also hold at other sizes"
+SIZES = "estimates and losses that also hold at other sizes"
 
 
 def _narrow_batches(generator: torch.Generator) -> list[list]:
@@ -19,12 +19,14 @@ def _narrow_batches(generator: torch.Generator) -> list[list]:
     return [[*(part.requires_grad_() for part in (latents, mean, log_variance)), 1_000_000]]
 
 
-def _many_codes(generator: torch.Generator) -> list[list[torch.Tensor]]:
-    """More codes than latents, and more latents than codes."""
+def _one_weight(generator: torch.Generator) -> list[list]:
+    """Many latents; weights at which nothing is added to a VAE."""
     cases = []
-    for size, dim in ((40, 7), (3, 20)):
-        orders = torch.stack([torch.randperm(size, generator=generator) for _ in range(dim)], 1)
-        cases.append([torch.randn(size, dim, generator=generator), orders])
+    for size, dim, gamma, beta in ((12, 40, 25.0, 9.0), (3, 5, 0.0, 1.0)):
+        error, nats = 50 * torch.rand(size, generator=generator), 2 * torch.rand(size, dim, generator=generator)
+        own, shuffled = 4 * torch.randn(2, size, generator=generator)
+        parts = [error, nats, own, shuffled, torch.rand((), generator=generator) - 0.4]
+        cases.append([*(part.requires_grad_() for part in parts), gamma, beta])
     return cases
 
 
@@ -41,7 +43,7 @@ def _many_groups(generator: torch.Generator) -> list[list]:
 
 EXERCISES = (
     hidden(find("05.1"), "05.1h", title="Narrow posteriors", objective=SIZES, points=1, cases=_narrow_batches),
-    hidden(find("05.2"), "05.2h", title="Many codes", objective=SIZES, points=1, cases=_many_codes),
+    hidden(find("05.2"), "05.2h", title="Other weights", objective=SIZES, points=1, cases=_one_weight),
     hidden(find("05.3"), "05.3h", title="Large batches", objective=SIZES, points=1, cases=_large_batches),
     hidden(find("05.5"), "05.5h", title="Many groups", objective=SIZES, points=1, cases=_many_groups),
 )

@@ -112,7 +112,7 @@ def test_a_prediction_is_committed_then_revealed_and_kept(browser, html, chosen)
             looks = "each => getComputedStyle(each).borderTopStyle + getComputedStyle(each, '::after').content"
             shown = box.locator("button").evaluate_all(f"all => all.map({looks})")
             assert len(set(shown)) == 2 + (chosen != "b")
-        with chromium.opened(context, "chapters/18_triplets.html") as (page, _):
+            page.reload()  # (a new tab may open before the browser has written down what the old one stored)
             assert page.locator("blockquote.prediction [aria-pressed=true]").inner_text().startswith(f"({chosen})")
 
 
@@ -125,7 +125,7 @@ def test_a_quiz_keeps_the_first_answer(browser, html):
             page.locator("#quiz .right").first.wait_for()
             assert page.locator("#quiz .first").count() == 1 and "first" in options.nth(1).get_attribute("class")
             assert "wrong" in options.nth(1).get_attribute("class")
-        with chromium.opened(context, "chapters/18_triplets.html") as (page, _):
+            page.reload()
             assert "first" in page.locator("#quiz > details").nth(1).get_attribute("class")
 
 

@@ -141,8 +141,8 @@ def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
     notebook = notebook_io.read(path)
     tasks = registry.exercises_of(path.stem[:2])
     points = sum(task.points for task in tasks) if path in SOLUTIONS else 0
-    words = ["from course_grading import session", "passed = session._passed"]
-    words += [f"assert len(passed) == {len(tasks)} and sum(passed.values()) == {len(tasks) if points else 0}, passed"]
+    words = ["from course_grading import session", "earned = [each.last for each in session._earned.values()]"]
+    words += [f"assert len(earned) == {len(tasks)} and sum(earned) == {points}, earned"]
     words += [f"import course_lib; assert course_lib.__file__.startswith({str(installed)!r})"]
     notebook.cells.append(new_code_cell("\n".join(words)))
     done = run(notebook, tmp_path, installed)

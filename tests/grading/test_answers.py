@@ -126,9 +126,9 @@ def test_mistakes_by_key():
     """A sentence is about the key before its colon; several mistakes may share one; the first wrong key is named."""
     check = numbers({"a": 1.0, "b": 2.0}, {"a: upside down.": 3.0, "b: squared.": either(4.0, 5.0)}, tolerance=0.1)
     for answer, said in (
-        ({"a": 1, "b": 2.05}, "right."), ({"a": 3, "b": 4}, "a: upside down."), ({"a": 1, "b": 5}, "b: squared."),
-        ({"a": 1, "b": 9}, "b: 9 is too large."),
-        ({"a": 1, "b": float("nan")}, "b: got nan; expected a finite number."),
+        ({"a": 1, "b": 2.05}, "right."), ({"a": 3, "b": 4}, "0 of 2 right. a: upside down."),
+        ({"a": 1, "b": 5}, "1 of 2 right. b: squared."), ({"a": 1, "b": 9}, "1 of 2 right. b: 9 is too large."),
+        ({"a": 1, "b": float("nan")}, "1 of 2 right. b: got nan; expected a finite number."),
     ):  # fmt: skip
         assert check.judge(LocalAnswer(answer), 0).message == said
     assert [each.answer for each in check.wrong] == [{"a": 3.0, "b": 2.0}, {"a": 1.0, "b": 4.0}, {"a": 1.0, "b": 5.0}]
@@ -147,6 +147,14 @@ def test_names_in_an_array_are_a_list_and_keys_are_read_as_words_are():
     assert keyed({"KL": 1, "Used_Latents": 2}, ("used latents", "kl")) == {"used latents": 2, "kl": 1}
     with pytest.raises(Unfit, match="got the keys kl, KL; expected a dict with the keys kl."):
         keyed({"kl": 1, "KL": 2}, ("kl",))
+
+
+def test_keys_with_commas_are_quoted():
+    check = words({"probe, normal": "yes", "MIG": "no"}, ("yes", "no"), {})
+    said = check.judge(LocalAnswer({"MIG": "no"}), 0).message
+    assert said.startswith("got the keys MIG; expected a dict with the keys 'probe, normal', 'MIG', each with one of")
+    said = check.judge(LocalAnswer({"MIG": "no", "a, b": 1}), 0).message
+    assert said.startswith("got the keys 'MIG', 'a, b'; expected")
 
 
 TENSORS = [np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]], ((1, 2.0), [3, 4]), [torch.tensor([1, 2]), np.array([3.0, 4])],

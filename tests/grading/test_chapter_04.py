@@ -99,7 +99,8 @@ def test_modularity_is_the_library_s():
 
 @pytest.mark.parametrize(("code", "words"), [
     (lambda y: None, "is there a `return`"),
-    (lambda y: y.double().numpy(), "expected a tensor of shape (4096, n)"),
+    (lambda y: y.double().numpy(), READ),  # an array is read as a tensor
+    (lambda y: y.double().tolist()[:10], "expected a tensor of shape (4096, n)"),
     (lambda y: y[:10].double(), "got the shape (10, 4)"),
     (lambda y: y.double()[:, :, None], "got the shape (4096, 4, 1)"),
     (lambda y: y.double() * torch.nan, "NaN"),

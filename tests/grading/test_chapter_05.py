@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from course_grading.checks import ch05_total_correlation as ch05
-from course_lib.losses import aggregate_log_densities
-from course_lib.models import DiagonalGaussian
+from course_lib.data import XYSquares
+from course_lib.frameworks import BetaTCVAE, FactorVAE, Step
+from course_lib.losses import aggregate_log_densities, kl_to_standard_normal, permuted_latents
+from course_lib.models import DiagonalGaussian, mlp_vae
 
 
 def test_the_stratified_estimate_is_the_librarys():
@@ -27,9 +29,36 @@ def test_the_example_of_the_stratified_estimate():
     assert ch05.stratified(mean, mean, torch.zeros(2, 2), 2).item() == pytest.approx(0.4574, abs=5e-5)
 
 
-def test_the_example_of_the_permutation():
-    latents, orders = torch.tensor([[1.0, 10], [2, 20], [3, 30]]), torch.tensor([[1, 0], [2, 1], [0, 2]])
-    assert ch05.permuted(latents, orders).tolist() == [[2, 10], [3, 20], [1, 30]]
+def test_the_example_of_the_losses():
+    one = [torch.tensor([value]) for value in (3.0, 2.0, -1.0)]
+    found = ch05.three_losses(one[0], torch.tensor([[1.0, 0.5]]), *one[1:], torch.tensor(0.25), 10.0, 4.0)
+    assert found.tolist() == pytest.approx([24.5, 0.2201, 5.25], abs=5e-5)
+
+
+def test_the_losses_are_the_librarys():
+    """FactorVAE's two players and the β-TCVAE on a batch, from the parts that the exercise hands out."""
+    data = XYSquares(spacing=1, square_size=2, squares=1, image_size=10)
+    images, others = data.observations(torch.arange(0, len(data), 2)), data.observations(torch.arange(1, len(data), 2))
+    factor = FactorVAE(mlp_vae(data, 3, hidden=(8,)), gamma=7.0, hidden=(8,))
+    chen = BetaTCVAE(factor.model, beta=5.0, estimator="mss")
+
+    def draw():
+        return torch.Generator().manual_seed(0)
+
+    posterior = factor.model.encode(images)
+    z, noise = posterior.rsample(draw()), draw()
+    error = (factor.model.decode(z) - images).square().flatten(1).sum(1)
+    joint, marginals = aggregate_log_densities(z, posterior, "mss", len(data))
+    first = posterior.rsample(noise)
+    second = permuted_latents(factor.model.encode(others).rsample(noise), noise)
+    own, shuffled = factor.discriminator(first), factor.discriminator(second)
+    found = ch05.three_losses(
+        error, kl_to_standard_normal(posterior), own, shuffled, (joint - marginals.sum(1)).mean(), 7.0, 5.0
+    )
+    steps = [Step(torch.tensor(0), 1, draw(), player) for player in factor.players]
+    theirs = [sum(factor.loss(torch.stack([images, others]), step).values()) for step in steps]
+    theirs.append(sum(chen.loss(images[None], Step(torch.tensor(0), 1, draw())).values()))
+    torch.testing.assert_close(found, torch.stack(theirs), rtol=1e-4, atol=1e-3)
 
 
 def test_the_weights_of_the_example_and_their_rows():

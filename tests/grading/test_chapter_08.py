@@ -157,7 +157,8 @@ def test_codes_far_in_a_tail(judged):
         ("08.3", lambda e, r: torch.special.expit(ndtri(coupled(e, r))), "the numbers differ"),
         ("08.3", lambda e, r: coupled(e, r)[:, 1], "shape"),
         ("08.6", lambda first, second: _of_directions(second - first, 4).reshape(1), "shape"),
-        ("08.6", lambda first, second: _of_directions(second - first, 4) - 90, "got -7"),
+        ("08.6", lambda first, second: _of_directions(second - first, 4) - 90, "take the remainder by 90 last"),
+        ("08.6", lambda first, second: _of_directions(second - first, 4) - 180, "got -16"),
         ("08.6", lambda first, second: _angles(second - first).remainder(90).mean(), "near the seam"),
     ],
 )

@@ -1,9 +1,11 @@
 """`check` in a student's notebook: full points for what is right, and a message that names each known mistake."""
 
+import math
 import re
 import subprocess
 import sys
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -28,9 +30,8 @@ def judged(exercise, answer, seed=0):
 
 @pytest.fixture(autouse=True)
 def fresh_session(monkeypatch):
-    monkeypatch.setattr(session, "_passed", {})
+    monkeypatch.setattr(session, "_earned", {})
     monkeypatch.setattr(session, "_hints", {})
-    monkeypatch.setattr(session, "_solved", set())
 
 
 def test_ids_are_unique_and_every_fact_is_there():
@@ -63,6 +64,7 @@ def test_wrong_answers_lose_their_points_with_a_message_that_names_the_fault(exe
         for seed in range(3):
             verdict = judged(exercise, answer, seed)
             assert not verdict.passed and message in verdict.message, (message, verdict.message)
+            assert verdict.points(exercise.points) < exercise.points
 
 
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=id_of)
@@ -161,7 +163,9 @@ def test_unknown_exercises(capsys):
         check(name, 1)
         hint(name)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 14 and all("allowed are 02.1 to 02." in line and len(line) < 300 for line in lines)
+    assert len(lines) == 14 and all(len(line) < 300 for line in lines)
+    assert all("allowed are 02.1 to 02.10." in line for line in lines[:2])
+    assert all(f"those of chapters {', '.join(registry.known())}, such as 02.1" in line for line in lines[2:])
 
 
 def test_hints_come_in_two_steps(capsys):
@@ -180,15 +184,79 @@ def test_report(chapter, answers, capsys):
     check(wrong.id, None)
     capsys.readouterr()
     report()
-    *objectives, total = capsys.readouterr().out.splitlines()
+    *objectives, total, first = capsys.readouterr().out.splitlines()
     tasks = registry.exercises_of(chapter)
-    assert total.split()[:3] == [str(right.points), "of", str(sum(task.points for task in tasks))]
+    sums = [str(right.points), "of", str(sum(task.points for task in tasks))]
+    assert total.split()[:3] == first.split()[:3] == sums and first.endswith("with the first answers")
     assert len(objectives) == len({task.objective for task in tasks})
     check(right.id, None)
     capsys.readouterr()
     report()
-    *_, total, remark = capsys.readouterr().out.splitlines()
-    assert total.split()[0] == "0" and remark.startswith(f"The last answer counts. {right.id} had a right one before")
+    *_, total, first, remark = capsys.readouterr().out.splitlines()
+    assert total.split()[0] == "0" and remark.startswith(f"The last answer counts. {right.id} had a better one before")
+    assert first.split()[0] == sums[0] and first.endswith(f"first answers ({right.id} {right.points}, then 0)")
+
+
+def test_the_first_answer_is_kept(capsys):
+    """What is not written yet is no answer; a right one that comes later does not replace a wrong first one."""
+    for answer in (..., 63, 64, 64):
+        check("02.3", answer)
+    blank, wrong, *right = capsys.readouterr().out.splitlines()
+    assert blank == "02.3 ✗ 0 of 2 points: not written yet." and wrong.startswith("02.3 ✗ 0 of 2 points: ")
+    assert all(line.startswith("02.3 ✓ 2 of 2 points (first answer: 0): right") for line in right)
+    report()
+    *_, total, first = capsys.readouterr().out.splitlines()
+    assert total.split()[0] == "2" and first.split()[0] == "0" and first.endswith("(02.3 0, then 2)")
+
+
+PARTED = ["01.5", "01.6", "02.5", "02.9", "08.4", "17.2", "18.2"]
+
+
+def _spoilt(answer: dict, count: int) -> dict:
+    """The answer with so many of its parts no longer of their form, which is wrong whatever is right."""
+    return answer | dict.fromkeys([*answer][:count], "?")
+
+
+@pytest.mark.parametrize("id", PARTED)
+def test_what_is_right_of_an_answer_in_parts_earns_its_share(id, answers):
+    exercise, parts = registry.find(id), 9 if id == "17.2" else len(answers(id[:2])[id])
+    wrong = [judged(exercise, wrong.answer) for wrong in exercise.wrong]
+    shares = {verdict.share for verdict in wrong}
+    assert Fraction(parts - 1, parts) in shares and all(share.denominator in range(1, parts + 1) for share in shares)
+    for verdict in wrong:
+        assert verdict.share == 0 or verdict.message.startswith(f"{int(verdict.share * parts)} of {parts} right. ")
+        assert verdict.points(exercise.points) == math.floor(verdict.share * exercise.points)
+
+
+@pytest.mark.parametrize("id", ["02.5", "02.9", "08.4", "01.5", "01.6"])
+def test_each_part_counts_once(id, answers):
+    exercise, answer = registry.find(id), answers(id[:2])[id]
+    for count in range(1, len(answer) + 1):
+        verdict, left = judged(exercise, _spoilt(answer, count)), len(answer) - count
+        assert not verdict.passed and verdict.share == Fraction(left, len(answer))
+        assert verdict.message.startswith(f"{left} of {len(answer)} right. {[*answer][0]}: got '?'; expected one of")
+
+
+def test_eight_of_nine_earn_what_they_are_worth(answers, capsys):
+    check("08.4", answers("08")["08.4"] | {"MIG": "stays"})
+    (line,) = capsys.readouterr().out.splitlines()
+    points = registry.find("08.4").points
+    assert line.startswith(f"08.4 ✗ {8 * points // 9} of {points} points: 8 of 9 right. MIG: it looks at single")
+    assert 0 < 8 * points // 9 < points
+
+
+def test_an_array_is_told_of_gradients_only_where_they_are_asked():
+    asked = [exercise for exercise in FUNCTIONS if _asks_for_gradients(exercise)]
+    assert asked and len(asked) < len(FUNCTIONS)
+    for exercise in FUNCTIONS:
+        said = judged(exercise, lambda *a: np.zeros(3)).message
+        assert ("numpy has no gradients" in said) == (exercise in asked), said
+        assert ("torch.from_numpy" in said) != (exercise in asked), said
+
+
+def _asks_for_gradients(exercise):
+    typical, *_ = exercise.cases(torch.Generator().manual_seed(0))
+    return any(isinstance(each, torch.Tensor) and each.requires_grad for each in typical)
 
 
 def test_needs_no_jupyter_package():

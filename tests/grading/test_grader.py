@@ -64,6 +64,7 @@ MESSAGES = {
     "02.7": "it ended the Python process",
     "02.8": "a term inside the ELBO",
     "02.9": "its reason is the decoder's size",
+    "02.10": "not written yet",
 }
 
 
@@ -110,7 +111,12 @@ def test_wrong_answers_in_the_worker(notebook):
     """The same messages as in `check`; the loop and the exit cost only the exercises they stand in."""
     limits = Limits(call=2)
     report = grade(notebook(WRONG), registry.exercises_of("02"), limits)
-    assert report.points == 0
+    earned = {result.id: result.points for result in report.results if result.points}
+    assert earned == {"02.5": 1, "02.8": 1, "02.9": 1} and report.points == 3  # of 2 each, for the parts that are right
+    tests = {test["number"]: test for test in report.to_gradescope()["tests"]}
+    assert tests["02.5"]["score"] == 1 and tests["02.5"]["status"] == "failed"
+    assert tests["02.5"]["output"].startswith("3 of 4 right. kl: ")
+    assert "  02.5 1 of 2  3 of 4 right. kl: " in report.to_text()
     for result in report.results:
         assert MESSAGES[result.id] in result.message, result
     again = grade(notebook(WRONG), registry.exercises_of("02"), limits)

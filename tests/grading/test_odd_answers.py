@@ -25,8 +25,7 @@ def judged(exercise, answer, seed=0):
 
 @pytest.fixture(autouse=True)
 def fresh_session(monkeypatch):
-    monkeypatch.setattr(session, "_passed", {})
-    monkeypatch.setattr(session, "_solved", set())
+    monkeypatch.setattr(session, "_earned", {})
 
 
 NUMBERS = [

@@ -49,11 +49,12 @@ def test_plain_values(value):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int64", "uint8", "bool", "complex64"])
-@pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 3, 4)])
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 0), (2, 3, 4)])
 def test_tensors(dtype, shape):
     tensor = torch.arange(math.prod(shape)).reshape(shape).to(getattr(torch, dtype))
     turned = tensor.transpose(0, -1) if shape else tensor  # not contiguous
-    for one, other in zip(there_and_back([tensor, turned]), [tensor, turned], strict=True):
+    thinned = torch.stack([tensor, tensor], -1)[..., 0]  # in steps of two, a single number too
+    for one, other in zip(there_and_back([tensor, turned, thinned]), [tensor, turned, thinned], strict=True):
         assert torch.equal(one, other) and one.dtype == other.dtype and not one.requires_grad
 
 

@@ -9,7 +9,7 @@ import torch
 
 import notebook_io
 from course_lib.data import Shapes3D
-from course_replication import load_claims, shipped_model, shipped_model_card
+from course_replication import Store, best_verdict, load_claims, shipped_model, shipped_model_card
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("01_disentanglement")
@@ -37,7 +37,7 @@ def test_the_edit():
 
 
 def test_few_labels():
-    found = floats("use-run")
+    found = floats("use-pivot")
     for learner in ("nearest neighbour", "linear classifier"):
         assert found[learner, "perfect"] == found[learner, "turned"]
     says("With 1,000 labels it has not reached what 20 gave it before", "fifty times as many labels did not make up")
@@ -131,11 +131,11 @@ def test_the_seam():
 
 def test_the_same_latent_in_every_room():
     found = floats("convince-rooms")
-    says("A7 moves most in 96 % of the rooms, while in B no latent does so in more than 42 %")
+    says("A7 moves most in 96 % of the rooms, while in B no dial does so in more than 42 %")
     assert found["wall_hue"] == [96, 42]
     says("B0 moves most with it in 79 % of the rooms")
     assert found["shape"][1] == 79
-    says("Ten latents that moved most by mere chance would come to about 21", "Take 24 at random")
+    says("Ten dials that moved most by mere chance would come to about 21", "Take 24 at random")
     drawn = np.random.default_rng(0).multinomial(24, [0.1] * 10, size=50_000)
     assert round(100 * drawn.max(1).mean() / 24) == 21
 
@@ -157,10 +157,19 @@ def test_the_models_are_those_of_their_cards():
 def test_the_claims():
     claims = [claim for claim in load_claims() if claim.chapter == "01_disentanglement"]
     lines = CHAPTER.verdicts(claims)
-    says("*Figure 2.4* is **not run**", "Three claims belong to this chapter", "Both are constructions")
+    says("*Figure 2.4* is **inconclusive**", "Three claims belong to this chapter", "Both are constructions")
     for claim, line in zip(claims, lines, strict=True):
-        wanted = "not run" if claim.id == "distances/figure-2.4" else "match · construction · exact"
-        assert line.startswith(wanted), line
+        small = claim.id == "distances/figure-2.4"
+        assert line.startswith("inconclusive · order · small" if small else "match · construction · exact"), line
+
+
+def test_the_two_methods_of_figure_2_4():
+    verdict = best_verdict({claim.id: claim for claim in load_claims()}["distances/figure-2.4"], Store().results())
+    mig, alignment = verdict.orders
+    says("is .10 with B's method and .06 with A's", "The alignment of axes is higher with B's, .24 against .20")
+    assert [round(mean, 2) for mean in mig.means] == [0.1, 0.06] and mig.p > 0.05
+    assert [round(mean, 2) for mean in alignment.means] == [0.24, 0.2] and alignment.p < 0.05
+    assert "shuffled" in alignment.passing and verdict.n == 5 and all(arm.holds for arm in verdict.learnt)
 
 
 def test_links_to_other_chapters_exist_or_say_so():

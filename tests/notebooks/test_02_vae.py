@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from course_replication import card
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("02_vae")
@@ -74,7 +75,11 @@ def test_overlap_sorts_the_latent():
 
 
 def test_the_claim_and_its_control():
-    assert "direction holds" in output("claim") and "n = 5 seeds" in output("claim")
+    seeds, *_, p = numbers(output("claim").splitlines()[0].removeprefix("n = "))
+    assert seeds == 5 and p < 0.01
+    badge = card("distances/figure-3.1").badge
+    assert output("claim").splitlines()[-1] == f"the thesis' Figure 3.1, on the scorecard: {badge}"
+    says(f"Of the claim the scorecard says *{badge.split()[0]}*")  # a verdict that changes changes the text
     jumps, mistaken = (numbers(line) for line in output("disjoint").splitlines()[1:])
     says("a third of the samples are mistaken to the end, and the order is that of a shuffled deck")
     assert sum(mistaken) / 5 == pytest.approx(1 / 3, abs=0.05)

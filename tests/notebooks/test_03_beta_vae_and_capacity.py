@@ -66,7 +66,9 @@ def test_the_kl_follows_its_target():
         "keeps to its target within a few hundredths of a nat on average", "it has run to 2.7 nats by the time $C$ is 1"
     )
     weak, strong = zip(*floats("follow-numbers").values(), strict=True)
-    assert max(map(abs, strong)) <= 0.05 and weak[0] > 1 and weak[1] > 1.4 and weak[3] < 0.4
+    assert max(map(abs, strong)) <= 0.05 and weak[0] > 1 and weak[1] > 1.4
+    says("runs along with it, some .3 nats above: it does not join $C$ in this run")
+    assert 0.25 < weak[3] < 0.35
 
 
 def test_the_lamp_and_the_place():
@@ -96,6 +98,8 @@ def test_the_trained_linear_vae():
         "the principal components where variances stand apart (columns 4 to 6)", "For columns 2 and 3 that is not 1 yet"
     )
     assert min(span[3:]) > 0.98 and max(span[1:3]) < 0.9
+    says(".79 means that 38 % of the squared length of column 3 lies elsewhere")
+    assert span[2] == 0.79 and round(100 * (1 - 0.79**2)) == 38
     for ours, theirs in floats("linear-terms").values():
         assert ours == pytest.approx(theirs, rel=0.03)
     says("$\\beta/2\\lambda = .14$ and $.18$")

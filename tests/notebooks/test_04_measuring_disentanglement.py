@@ -28,7 +28,7 @@ def table(name: str) -> pd.DataFrame:
     header, *body = [row for row in cells if any(row)]
     body = [row for row in body if any(row[1:])]  # a row that only names the index
     text = "\n".join("\t".join(row) for row in [header, *body])
-    return pd.read_csv(io.StringIO(text), sep="\t", index_col=0)
+    return pd.read_csv(io.StringIO(text), sep="\t", index_col=0, na_values=["–"])
 
 
 def mean(name: str) -> pd.DataFrame:
@@ -81,6 +81,28 @@ def test_the_map():
     assert bins["20 bins"] < 0.9 and bins["100 bins"] == 1
     unsupervised = table("map-unsupervised")
     assert unsupervised.to_numpy().max() <= 0.002
+
+
+def test_what_each_score_is_blind_to():
+    """The table's rows are the sixteen; what the text says of columns stands in them."""
+    blind = table("map-blind")["blind to"].fillna("–")
+    asked = next(cell.source for cell in CELLS.values() if "| score | asks | reads |" in cell.source)
+    rows = re.findall(r"^\| ([^|]+?) (?:\(.*?\) )?\| .+\?.* \| .+ \|$", asked, re.MULTILINE)
+    named = [name for row in rows for name in row.split(", ")]
+    assert sorted([*named, "MIG"]) == sorted(blind.index) and len(blind) == 16
+    assert sum(value == "–" for value in blind) == 1 and blind["MIG"] == "–"
+    for score in ("BetaVAE", "modularity", "IRS"):  # "say *perfect*" of missed
+        assert "missed" in blind[score]
+    for score in ("logistic", "explicitness", "distance", "linearity"):
+        assert "rotated" in blind[score]
+    for score in ("SAP", "linearity", "axis"):
+        assert "merged" in blind[score]
+
+
+def test_no_table_says_nan():
+    for name in ("rotate-dci", "agree", "settings-table"):
+        html = "".join(each.get("data", {}).get("text/html", "") for each in CELLS[name].outputs)
+        assert "–" in html and "nan" not in html.lower()
 
 
 def test_the_turn():

@@ -43,6 +43,21 @@ def test_no_derivative_is_zero():
     assert total == 25 * points and smallest > 0 == zeros
 
 
+def test_the_puzzle_is_no_answer_to_itself():
+    """Which cloud is which falls by a coin; the text is about the side on which it fell."""
+    draw = CELLS["puzzle"].source
+    assert not re.search(r"""["'][AB]["']: """, draw) and "permutation(2)" in draw
+    says("B are the factors. In A each coordinate depends on both of them")
+    seed = int(re.search(r"default_rng\((\d+)\)\.permutation\(2\)", draw)[1])
+    sides = np.random.default_rng(seed).permutation(2)
+    assert dict(zip("AB", (("factors", "mixed")[side] for side in sides), strict=True))["B"] == "factors"
+
+
+def test_the_slider_begins_at_a_number_that_is_written_out():
+    (frames,) = (each["data"]["text/html"] for each in CELLS["slide"].outputs)
+    assert "0.00001" in frames and "e-05" not in frames
+
+
 def test_the_slider():
     table = {float(label): values for label, values in rows("slide-table").items()}
     says("at α ≈ 0.15, where the mirror turns the first axis by about 45°")
@@ -74,7 +89,7 @@ def test_the_witnesses():
     says("falls from 0.98 to 0.12")
     assert [round(value, 2) for value in name["alignment"]] == [0.98, 0.12]
     assert numbers(output("undo-look"))[0] < 1e-6
-    says("on which the linear probe has $R^2 = 1$, lose a little, as the line below shows")
+    says("on which the linear probe has $R^2 = 1$, lose a little")
     assert 0.9 < numbers(output("probe-uniform"))[-1] < 0.99
 
 

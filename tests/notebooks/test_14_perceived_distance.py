@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from course_lib.data import DSprites
 from course_replication import load_claims
 from stored_chapter import StoredChapter, numbers
 
@@ -32,6 +33,44 @@ def test_the_moving_heart():
     far = [float(distance) for shift, distance in labels if int(shift) >= 19]
     near = [float(distance) for shift, distance in labels if int(shift) <= 17]
     assert max(far) - min(far) < 0.003 and sorted(set(near)) == list(dict.fromkeys(near)) and max(near) < min(far)
+
+
+def test_what_overlaps_more():
+    """Of two pairs of hearts, those that share no pixel have the higher perceived overlap, by counting pixels too."""
+    (common, large), (none, small) = (numbers(line)[-2:] for line in output("overlap-numbers").strip().splitlines())
+    assert common > none == 0 and large < small < 0
+    says("which share nothing, have a perceived overlap of −.027, the large ones, half covered, one of −.053")
+    assert (small, large) == (-0.027, -0.053)
+    sprites = DSprites()
+    areas = [int((sprites.images([sprites.space.index([2, scale, 0, 0, 15])]) > 0).sum()) for scale in (0, 5)]
+    assert small == pytest.approx(-2 * areas[0] / 4096, abs=0.0006)
+    assert large == pytest.approx((2 * common - 2 * areas[1]) / 4096, abs=0.0025)  # a raster adds or takes pixels
+    assert common == pytest.approx(areas[1] / 2, rel=0.1)
+
+
+def test_random_pairs_by_two_protocols():
+    found = {key: cells for key, cells in table("random-rows").items()}
+    for dataset in ("DSprites", "XYSquares"):
+        independent, batches, printed = (
+            [float(cell) for cell in found[dataset, pairs][:2]]
+            for pairs in ("independent pairs", "within batches of 32", "printed")
+        )
+        assert batches == pytest.approx(printed, abs=0.02) and max(independent) < min(printed)
+        assert found[dataset, "independent pairs"][2] == "0.0%"
+        assert float(found[dataset, "within batches of 32"][2][:-1]) == pytest.approx(100 / 32, abs=0.25)
+    says("drawn independently the pairs have about .25. On dSprites, too, it is about .31 and not .43")
+    assert float(found["XYSquares", "independent pairs"][0]) == pytest.approx(0.25, abs=0.015)
+    assert float(found["DSprites", "independent pairs"][0]) == pytest.approx(0.31, abs=0.015)
+    says("More than half of the linear correlation on XYSquares, .55, is made by one pair in 32")
+    assert float(found["XYSquares", "independent pairs"][0]) < 0.55 / 2
+    assert "batch_size=None" in CELLS["distinct"].source
+
+
+def test_the_nats_of_a_column_are_those_of_the_small_grid():
+    says("the 11 columns of this grid need up to $\\ln 11 \\approx 2.4$")
+    says("The 32 of dSprites would need $\\ln 32 \\approx 3.5$")
+    assert len(range(0, 32, 3)) == 11 and round(math.log(11), 1) == 2.4 and round(math.log(32), 1) == 3.5
+    assert "(1, 1, 2, 3, 3)" in CELLS["small-sprites"].source
 
 
 def test_factor_importance():

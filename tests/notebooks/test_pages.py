@@ -7,6 +7,7 @@ import pytest
 
 import bibliography
 import course_map
+import idea_map
 import notebook_io
 import publish
 import timings
@@ -34,6 +35,40 @@ def test_the_map_links_what_is_written_and_nothing_else(tmp_path):
     found = course_map.course_map(tmp_path)
     assert re.findall(r'href="([^"]+)"', found) == ["../chapters/15_xysquares.html"]
     assert found.count("to come</i>") == found.count("<li") - 1
+
+
+def test_the_ideas_link_what_is_written_and_nothing_else(tmp_path):
+    """Once as a box of the diagram and once in words; every chapter has a box of its own, and arrows lead forwards."""
+    (tmp_path / "chapters").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(), tmp_path / "chapters" / "15_xysquares.ipynb")
+    found, names = idea_map.page(tmp_path), [name for part in course_map.parts() for name in part["chapters"]]
+    assert re.findall(r'href="([^"]+)"|\]\(([^)]+)\)', found) == [
+        ("../chapters/15_xysquares.html", ""), ("", "../chapters/15_xysquares.ipynb")
+    ]  # fmt: skip
+    assert re.findall(r'<tspan class="number">(\d\d)</tspan>', found) == [name[:2] for name in names]
+    assert len({*idea_map.places().values()}) == len(names) == len(re.findall(r"^- \*", found, re.MULTILINE))
+    known = idea_map.ideas()
+    assert found.count('class="arrow"') == sum(len(stands_on) for _, stands_on in known.values())
+    assert known["15_xysquares"][0] in found and known["16_introducing_overlap"][0] not in found
+    assert "\n\n" not in found[found.index("<div") : found.index("</div>")]  # where Markdown would end the HTML
+
+
+def test_an_idea_that_stands_on_a_later_one_is_refused(tmp_path, monkeypatch):
+    text = idea_map.FILE.read_text(encoding="utf-8")
+    for broken, said in ((text.replace('"02"', '"20"'), "earlier chapters"), (text + "24_x: [y]\n", "in order")):
+        monkeypatch.setattr(idea_map, "FILE", tmp_path / "ideas.yml")
+        idea_map.FILE.write_text(broken, encoding="utf-8")
+        with pytest.raises(ValueError, match=said):
+            idea_map.ideas()
+
+
+def test_arrows_cross_a_column_between_its_boxes():
+    """The level part of a long arrow lies in the gap below a box, whatever it joins."""
+    at = idea_map.places()
+    boxes = [(y, y + idea_map.HEIGHT) for x, y in at.values() if x == idea_map.LEFT[1]]
+    for other, name in (("02_vae", "14_perceived_distance"), ("04_measuring_disentanglement", "17_three_scores")):
+        (level,) = re.findall(r"([\d.]+)H", idea_map.arrow(at[other], at[name]))
+        assert all(not top <= float(level) <= bottom for top, bottom in boxes)
 
 
 def test_a_missing_marker_is_named(tmp_path, monkeypatch):

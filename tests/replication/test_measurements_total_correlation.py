@@ -1,6 +1,7 @@
 """Trainings whose total correlation is known: its parts against closed forms, and what a claim asks for is measured."""
 
 import math
+from dataclasses import replace
 
 import pandas
 import pytest
@@ -10,6 +11,7 @@ from course_lib.data import DSprites
 from course_lib.frameworks import BetaTCVAE, Step
 from course_lib.models import DiagonalGaussian, mlp_vae
 from course_replication import Context, load_claims
+from course_replication.measurements import correlation_contrasts as contrasts
 from course_replication.measurements import total_correlation as measurement
 from course_replication.measurements.few_sprites import KEPT, FewSprites
 from course_replication.plans import metrics_of, parts_of
@@ -90,4 +92,56 @@ def test_what_a_claim_asks_for_is_measured(name, context):
         settings = part.settings | {"steps": 20, "log_every": 1, "batch_size": 8}
         found |= {part.name.format(metric) for metric in measurement.scores(context, **settings)}
         (context.scratch / "model.safetensors").unlink()
+    assert {*metrics_of(claim)} <= found
+
+
+def test_the_best_is_that_of_seeds_that_no_other_run_has(context, monkeypatch):
+    seen = []
+
+    def scores(own, **settings):
+        seen.append((own.seed, own.scratch.name))
+        value = [0.2, 0.7, 0.4][len(seen) - 1]
+        names = [f"{control}{name}" for control in contrasts.CONTROLS for name in contrasts.SCORED]
+        return dict.fromkeys(names, value) | {"left": value, "control/untrained/left": 1.2}
+
+    monkeypatch.setattr(contrasts, "scores", scores)
+    found = contrasts.best(context, of=3)
+    assert seen == [(9, "0"), (10, "1"), (11, "2")]  # the context's seed is 3; seed 2 has 6 to 8
+    assert found["factor-vae-score-max"] == found["control/untrained/mig-max"] == 0.7
+    assert found["left"] == pytest.approx(1.3 / 3) and found["control/untrained/left"] == pytest.approx(1.2)
+
+
+def test_scores_are_compared_at_one_error(context, monkeypatch):
+    """β-VAEs on a line: 1 + 2 · error. Ours, at an error of 3, is .5 above it."""
+    errors = {1.0: 2.0, 4.0: 5.0, None: 3.0}
+
+    def scores(own, *, framework, beta=None, estimator=None, **settings):
+        assert (framework == "BetaVAE") == (estimator is None)
+        error = errors[beta if framework == "BetaVAE" else None]
+        score = 1 + 2 * error + 0.5 * (framework != "BetaVAE")
+        names = [f"{control}factor-vae-score" for control in contrasts.CONTROLS]
+        return dict.fromkeys(names, score) | {
+            "reconstruction": error, "left": error / 10, "control/untrained/left": 1.0,
+        }  # fmt: skip
+
+    monkeypatch.setattr(contrasts, "scores", scores)
+    asked = {"framework": "BetaTCVAE", "beta": 4.0, "estimator": "batch", "betas": [4.0, 1.0]}
+    found = contrasts.equal_reconstruction(context, **asked)
+    assert found["factor-vae-score/beta-vae"] == pytest.approx(7) and found["inside"]
+    assert found["factor-vae-score-gap/batch-estimate-and-beta-vae"] == pytest.approx(0.5)
+    assert found["left/batch-estimate"] == 0.3 and found["left/beta-vae"] == 0.5
+    errors[None] = 1.9
+    assert not contrasts.equal_reconstruction(context, **asked)["inside"]
+
+
+@pytest.mark.parametrize("name", ["figure-6", "appendix-a", "appendix-d"])
+def test_what_a_contrast_asks_for_is_measured(name, context):
+    claim, found = CLAIMS[f"factorvae/{name}"], set()
+    for place, part in enumerate(parts_of(claim, "small")):
+        tiny = {"steps": 20, "log_every": 1, "batch_size": 8}
+        tiny |= {"sizes": {name: [4] for name in part.settings["sizes"]}} if "sizes" in part.settings else {}
+        tiny |= {"of": 2} if "of" in part.settings else {}
+        own = replace(context, scratch=context.scratch / str(place))
+        metrics = getattr(contrasts, part.measurement.split(".")[1])(own, **part.settings | tiny)
+        found |= {part.name.format(metric) for metric in metrics}
     assert {*metrics_of(claim)} <= found

@@ -19,6 +19,7 @@ from course_replication.workers import run_missing
 CLAIMS = {claim.id: claim for claim in load_claims()}
 TINY = {"steps": 2, "batch_size": 4, "log_every": 1}
 SQUARES = {"data": "XYSquares", "spacing": 8}
+SIZES = ("layers-6-width-1000", "layers-2-width-100")
 CHEAP = {
     "kernels.learnt": {"steps": 1, "batch_size": 8, "pairs": 16},
     "perceived_ranks.by_geometric_mean": {"num_pairs": 20},
@@ -28,6 +29,12 @@ CHEAP = {
         "data": "FewSprites", "network": "small-mlp", "steps": 20, "batch_size": 4, "log_every": 1, "particles": 2,
     },
 }  # fmt: skip
+SPRITES = CHEAP["total_correlation.scores"] | {"particles": 0}
+CHEAP |= {
+    "correlation_contrasts.best": SPRITES,
+    "correlation_contrasts.discriminators": SPRITES | {"sizes": {name: [4] for name in SIZES}},
+    "correlation_contrasts.equal_reconstruction": SPRITES | {"betas": [1.0, 4.0]},
+}
 MARGINS, LEARNT = "distances/section-5.3.3-margins", "distances/figure-6.4"
 PARTS = {name: planned(claim) for name, claim in CLAIMS.items()}
 FULL = [(name, part) for name, parts in PARTS.items() for part in parts if part.scale == "full"]
@@ -52,7 +59,7 @@ def measured(tmp_path_factory, made_cheap):
     context = Context(0, torch.device("cpu"), tmp_path_factory.mktemp("partial"))
 
     def trained(_, **settings):
-        key = settings["network"], settings["framework"], bool(settings["dci"])
+        key = settings["network"], settings["framework"], bool(settings["dci"]), settings["data"] == "SmallShapes"
         if key not in known:
             data = SQUARES if settings["network"] == "conv" else {}
             watched = {"watch_every": 2 if settings["watch_every"] else 0}

@@ -96,7 +96,7 @@ def test_odd_numbers(answer, judged):
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 10**400, 0.5j])
 def test_numbers_that_are_none(number, judged):
     verdict = judged("19.3", {**checks.NUMBERS, "loss": number})
-    assert not verdict.passed and verdict.message.startswith("loss: got ")
+    assert not verdict.passed and verdict.message.startswith("5 of 6 right. loss: got ")
 
 
 def scanned(to_positive, to_negative, positive_weight, negative_weight):
@@ -142,7 +142,7 @@ def test_every_wrong_run_is_answered(key, judged):
     for word in checks.WORDS:
         verdict = judged("19.6", {**checks.RUNS, key: word})
         assert verdict.passed == (word == checks.RUNS[key])
-        assert verdict.passed or verdict.message.startswith(f"{key}: ")
+        assert verdict.passed or verdict.message.startswith(f"5 of 6 right. {key}: ")
 
 
 def test_only_one_order_of_the_words_is_right(judged):

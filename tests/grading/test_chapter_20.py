@@ -128,4 +128,4 @@ def test_every_wrong_reading_is_explained(judged):
         for word in checks.TABLE_WORDS:
             verdict = judged("20.6", {**checks.TABLE, key: word})
             assert verdict.passed == (word == checks.TABLE[key])
-            assert verdict.passed or verdict.message.startswith(f"{key}: ")
+            assert verdict.passed or verdict.message.startswith(f"5 of 6 right. {key}: ")

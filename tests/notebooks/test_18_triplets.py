@@ -248,9 +248,9 @@ def test_convolutions():
     says("the β-VAE now gets from .50 to .72, by the seed, and the Ada-GVAE from .44 to .53", "the .50 to .72 of")
     ranks = [found[framework, "rank"] for framework in ("BetaVAE", "AdaGVAE")]
     assert [(min(values), max(values)) for values in ranks] == [(0.50, 0.72), (0.44, 0.53)]
-    says("On lines convolutions have no influence: .43 to .54 for either")
+    says("On lines convolutions have no influence: .41 to .54 for either")
     lines = found["BetaVAE", "linearity"] + found["AdaGVAE", "linearity"]
-    assert (min(lines), max(lines)) == (0.43, 0.54)
+    assert (min(lines), max(lines)) == (0.41, 0.54)
     assert all(order.holds for order in verdict("distances/figure-5.1-convolutions").orders)
 
 

@@ -6,13 +6,11 @@ import statistics
 
 import pytest
 
-import notebook_io
 from course_replication import Store, best_verdict, load_claims
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("19_adaptive_triplets")
 CELLS, TEXT, output, says = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says
-SEEDS = [f"Ada-TVAE, seed {seed}" for seed in range(3)]
 
 
 def table(name: str) -> dict:
@@ -113,37 +111,33 @@ def test_the_bar():
     assert (min(found), max(found)) == (0.83, 0.91) and len(found) == 12
 
 
-def test_the_axes_are_found_with_three_seeds():
+def test_the_axes_are_found():
     rows = {name: {score: float(cell) for score, cell in row.items()} for name, row in table("climb-text").items()}
-    says("It is (c): above .95, with all three seeds", "stays where its distances leave it, at .52")
-    assert all(rows[name]["axis"] > 0.95 and rows[name]["MIG"] > 0.6 for name in SEEDS)
+    says("It is (c): above .95, while", "stays where its distances leave it, at .52")
+    assert rows["Ada-TVAE"]["axis"] > 0.95 and rows["Ada-TVAE"]["MIG"] > 0.6
     assert round(rows["β-TVAE"]["axis"], 2) == 0.52
-    says("(.969 and .978 for seed 0)")
-    assert rows["Ada-TVAE, seed 0"]["rank"] == 0.969 and rows["β-TVAE"]["rank"] == 0.978
+    says("(.969 and .978)")
+    assert rows["Ada-TVAE"]["rank"] == 0.969 and rows["β-TVAE"]["rank"] == 0.978
 
 
 def climbing() -> dict[int, list[float]]:
-    """The axis alignment at each step: of the β-TVAE, then of the three seeds."""
+    """The axis alignment at each step: of the β-TVAE, then of the Ada-TVAE."""
     rows = table("climb-steps")
-    return {int(step): [float(rows[name][step]) for name in ("β-TVAE", *SEEDS)] for step in rows["ω"]}
+    return {int(step): [float(rows[name][step]) for name in ("β-TVAE", "Ada-TVAE")] for step in rows["ω"]}
 
 
 def test_the_climb_begins_at_the_bar():
     at, rows = climbing(), table("climb-steps")
-    weight = {int(step): float(cell) for step, cell in rows["ω"].items()}
-    bars = {int(step): [float(rows[f"r, seed {seed}"][step]) for seed in range(3)] for step in rows["ω"]}
-    says("at step 100 it is .98 or more, ω with .95 is below it", ".32 or more against .27")
-    assert min(bars[100]) >= 0.98 and weight[100] == 0.95 and min(at[100][1:]) >= 0.32 and at[100][0] == 0.27
-    says("At step 200 it is .54 or more against .40")
-    assert min(at[200][1:]) >= 0.54 and at[200][0] == 0.4
+    weight, bar = ({int(step): float(cell) for step, cell in rows[name].items()} for name in ("ω", "r"))
+    says("at step 100 it is still 1.00, ω with .95 is below it", ".32 against .27. At step 200 it is .54 against .40")
+    assert (bar[100], weight[100], at[100], at[200]) == (1.0, 0.95, [0.27, 0.32], [0.4, 0.54])
     says("$r$ comes down to .9 and a little less", "and ω is always below it")
-    assert all(weight[step] < min(bars[step]) for step in bars if step >= 100)
-    assert all(0.84 < r < 0.92 for step in bars if step >= 500 for r in bars[step])
-    says("All are past .95 well before the end, when ω is still above .6")
-    past = min(step for step in at if all(min(at[later][1:]) >= 0.95 for later in at if later >= step))
-    assert weight[past] > 0.6
-    says("Seed 0 lags because it has not found x_G until step 500")
-    assert at[500][1] < 0.8 < min(at[500][2:])
+    assert all(weight[step] < bar[step] for step in bar if step >= 100)
+    assert all(0.84 < bar[step] < 0.92 for step in bar if step >= 500)
+    says("It is at .95 well before the end, at step 700, when ω is still .65")
+    assert min(step for step in at if at[step][1] >= 0.95) == 700 and weight[700] == 0.65
+    says("It halts at .75 for a while because it has not found x_G until step 500")
+    assert all(0.7 < at[step][1] < 0.8 for step in (300, 400, 500)) and at[600][1] > 0.9
 
 
 def test_stored_runs():
@@ -184,7 +178,7 @@ def test_pressure_from_the_start():
     assert rows["axis"][64] == 0.999 and round(rows["rank"][64], 2) == 0.53 and round(rows["MIG"][64], 2) == 0.06
     found = table("climb-text")
     says("better than that of any run above, at its end or before")
-    assert max(float(found[name]["axis"]) for name in SEEDS) < 0.999
+    assert max(float(row["axis"]) for row in found.values()) < 0.999
     assert max(value for values in climbing().values() for value in values) < 0.99
     says("positives are as far as negatives, and $r$ is 1")
     ratio, _, times = numbers(output("start").replace("½", "0.5"))[:3]
@@ -214,9 +208,9 @@ def test_pressure_on_a_code_that_has_the_distances():
     prices = table("price-figure")
     says("its price jumps from about .93 to 5.90")
     assert [prices["split", f"ω = {weight}"]["at 44°"] for weight in ("1", "0.5")] == ["0.93", "5.90"]
-    says("axis alignment .977 and MIG .808, more than any of the three seeds")
+    says("axis alignment .977 and MIG .808, more than the run that had the weight from the beginning")
     assert (slow["axis"], slow["MIG"]) == (0.977, 0.808)
-    assert all(float(table("climb-text")[name][score]) < slow[score] for name in SEEDS for score in ("axis", "MIG"))
+    assert all(float(table("climb-text")["Ada-TVAE"][score]) < slow[score] for score in ("axis", "MIG"))
     name = "then ω from 1 to ½"
     way = {
         score: [float(cell) for cell in table("later-steps")[name, score].values()] for score in ("rank", "axis", "r")
@@ -228,15 +222,6 @@ def test_pressure_on_a_code_that_has_the_distances():
 
 
 def test_both_weighted():
-    rows = {name: {score: float(cell) for score, cell in row.items()} for name, row in table("both").items()}
-    plain, both, right = (rows[name] for name in ("β-TVAE", "both weighted", "Ada-TVAE, seed 0"))
-    says("Axis alignment and MIG stay behind, at .82 and .39")
-    assert round(both["axis"], 2) == 0.82 and round(both["MIG"], 2) == 0.39
-    assert all(plain[score] < both[score] < right[score] for score in ("axis", "MIG"))
-    shares = {name: sorted(float(cell) for cell in row.values()) for name, row in table("second").items()}
-    says("no factor gets an axis", "a second latent keeps .24 to .47 of the first")
-    assert shares["both weighted"] == [0.24, 0.29, 0.34, 0.47]
-    assert min(shares["β-TVAE"][1:]) > 0.95 and max(shares["Ada-TVAE, seed 0"]) < 0.05
     full, halved = ([float(cell) for cell in row.values()] for row in table("both-price").values())
     says("up to the wall a second latent costs a fifth more", "it costs more than twice as much")
     assert halved[2] / halved[0] == pytest.approx(1.2, abs=0.02) and full[2] / full[0] > 2 and min(halved) == halved[0]
@@ -270,11 +255,10 @@ def test_what_lags_behind():
     assert pushes["ω = 0"][0] < 0 < pushes["ω = 0"][1] < pushes["ω = 0"][2] < pushes["ω = 0"][3]
 
 
-def test_masks_with_gradients_and_rounding():
+def test_masks_with_gradients():
     soft, hard = (numbers(line.partition(":")[2]) for line in output("soft").strip().splitlines())
     says("it gets next to none", "the neighbour gets five times the push of a hard mask")
     assert abs(soft[0]) < 0.1 and hard[:2] == [1, 0.5] and soft[1] / hard[1] == pytest.approx(5, abs=0.2)
-    assert numbers(output("rounding"))[0] > 0 and numbers(output("rounding"))[-1] == 0
 
 
 def test_verdicts_are_those_of_the_store():
@@ -295,17 +279,37 @@ def test_verdicts_are_those_of_the_store():
     assert round(found["figure-5.6"].learnt[0].left, 2) == 0.55
 
 
-@pytest.mark.stress
-def test_both_weighted_down_to_three_quarters(monkeypatch):
-    """What a reader gets who follows the text and changes one number: the chapter's own cells."""
-    monkeypatch.chdir(notebook_io.ROOT / "chapters")
-    there = {}
-    for name in ("imports", "data", "shared", "scratch", "training", "trained"):
-        exec(CELLS[name].source, there)
-    there |= {"runs": {}, "curves": {}, "slopes": {}, "three": (), "both": None}
-    changed = CELLS["both"].source.replace("(1.0, 0.25)", "(1.0, 0.75)").partition("three =")[0]
-    exec(changed, there)
-    steps = there["slopes"]["both weighted"]
-    first, second = steps[max(steps)].abs().topk(2).values.T
-    says("three shares are .51, .63 and .91, and one is .10")
-    assert sorted((second / first).tolist()) == pytest.approx([0.10, 0.51, 0.63, 0.91], abs=0.02)
+def test_others_with_convolutions():
+    found = {}
+    for run in Store().results().values():
+        settings = run["settings"]
+        if (settings.get("network"), settings.get("data"), run["scale"]) == ("conv", "XYSquares", "small"):
+            found.setdefault(settings["framework"], []).append(run["metrics"])
+    says("MIG stays at .03 and below, and the axis alignment is what it was, .2 for the β-VAE and .3 for the Ada-GVAE")
+    assert {name: len(runs) for name, runs in found.items()} == {"BetaVAE": 5, "AdaGVAE": 5}
+    assert all(run["mig"] < 0.03 for runs in found.values() for run in runs)
+    axes = {name: statistics.fmean(run["axis-alignment"] for run in runs) for name, runs in found.items()}
+    assert {name: round(axis, 1) for name, axis in axes.items()} == {"BetaVAE": 0.2, "AdaGVAE": 0.3}
+
+
+def test_copying_contradictions():
+    squares, sprites = ([float(cell) for cell in row.values()] for row in table("local-agreement").values())
+    says("on the squares nine perceived orders in ten are the factors', on the sprites three in five")
+    assert (round(squares[0], 1), round(sprites[0], 1)) == (0.9, 0.6)
+    says("Among an anchor's nearest tenth it is hardly different: .90 after .88, and .60 after .61")
+    assert (squares, sprites) == ([0.88, 0.90], [0.61, 0.60])
+    places = {name: row["order of places"] for name, row in table("local-table").items()}
+    says("at .95 after .92", "has nearly in order, at .91", "triplets of any two, .60", "triplets of neighbours, .76")
+    (vae, told, near), (vae_there, told_there, near_there) = [*places.values()][:3], [*places.values()][3:]
+    assert (vae, told) == ("0.92", "0.95") and float(near) > 0.9
+    assert (vae_there, told_there, near_there) == ("0.91", "0.60", "0.76")
+
+
+def test_what_is_drawn():
+    says(
+        "The β-TVAE leaves .45 of the variance and the Ada-TVAE .68",
+        "after half as many steps again, .46 and .55 are left",
+    )
+    assert [round(float(row["left"]), 2) for row in table("climb-text").values()] == [0.45, 0.68]
+    stored = table("stored-table")
+    assert [stored[name]["left"] for name in ("β-TVAE", "Ada-TVAE")] == ["0.46", "0.55"]

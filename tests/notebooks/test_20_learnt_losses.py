@@ -157,6 +157,24 @@ def test_table_61():
             assert abs(printed - ours) <= (0.006 if name.startswith("learnt") else 0.0101), (name, cell)
 
 
+def test_a_pattern_of_the_grid():
+    lines = [line for line in output("sizes-figure").splitlines() if line.startswith("squares of")]
+    found = {int(side): (along, anywhere) for side, along, anywhere in map(numbers, lines)}
+    says("all four have the perfect order along a factor, .9879, and .987 or more at random")
+    assert [*found] == [8, 4, 2, 1] and {along for along, _ in found.values()} == {0.9879}
+    assert round(min(anywhere for _, anywhere in found.values()), 3) == 0.987
+
+
+def test_the_order_turned_round():
+    rows = {name: [float(cell) for cell in cells] for name, cells in table("turned-table").items()}
+    says("−.96 along a factor where the other kernel has .98", "from which the plain error had .76")
+    assert rows["apart", "adversarial"][0] == -0.96 and rows["apart", "synergistic"][0] == 0.98
+    assert rows["overlapping", "as they are"][0] == 0.76
+    says("leaves next to nothing along a factor and turns the order of all pairs")
+    along, anywhere = rows["overlapping", "adversarial"]
+    assert abs(along) < 0.15 and anywhere < -0.5
+
+
 def test_few_pairs():
     found = {name: [numbers(cell) for cell in cells] for name, cells in table("few-table").items()}
     box, allowed = numbers(output("few-table").splitlines()[0].partition(":")[2])
@@ -172,27 +190,27 @@ def test_elsewhere():
     rows = {name: [numbers(cell) for cell in cells] for name, cells in table("transfer").items()}
     own, *others = rows.values()
     box, small, large = (place - 1 for place in (3, 4, 5))
-    says("over the 5,000 independent pairs from above", "the squared error's .26 is not Table 6.1's .36")
-    assert own[0][1] == pytest.approx(0.26, abs=0.0051)
+    says("So the squared error has the .23 of chapter 15 here, and not Table 6.1's .36")
+    assert round(own[0][1], 2) == 0.23
     says("even a box has .983 to .988 along a factor")
     overlapping = [cells for name, cells in rows.items() if name.startswith(("spacing 6", "spacing 4", "spacing 2"))]
     assert {cells[box][0] for cells in overlapping} == {0.983, 0.988}
-    says("keeps the order along a factor, .987, and has .989 and .975 at random, where the box has .926 and .913")
+    says("keeps the order along a factor, .987, and has .989 and .972 at random, where the box has .924 and .908")
     four, one = rows["spacing 8, side 4"], rows["spacing 8, side 1"]
-    assert [four[large], one[large]] == [[0.987, 0.989], [0.987, 0.975]]
-    assert [four[box][1], one[box][1]] == [0.926, 0.913]
-    says("ahead of the box on its own grid, and only there", "(.92 against .97, and at random .78 against .91)")
+    assert [four[large], one[large]] == [[0.987, 0.989], [0.987, 0.972]]
+    assert [four[box][1], one[box][1]] == [0.924, 0.908]
+    says("ahead of the box on its own grid, and only there", "(.92 against .97, and at random .77 against .91)")
     assert own[small] > own[box] and all(cells[small][i] < cells[box][i] for cells in others for i in (0, 1))
-    assert [round(value, 2) for value in one[small] + one[box]] == [0.92, 0.78, 0.97, 0.91]
+    assert [round(value, 2) for value in one[small] + one[box]] == [0.92, 0.77, 0.97, 0.91]
 
 
 def test_sprites():
     sprites = {name: [*map(float, cells)] for name, cells in table("sprites").items()}
-    says("better than the squared error for both positions, and no better than a box", ".36 against .30 to .32")
+    says("better than the squared error for both positions, and no better than a box", ".26 against .15 to .19")
     for place in (3, 4):
         for learnt in ("learnt-31", "learnt-63"):
             assert sprites["mse"][place] < sprites[learnt][place] <= sprites["mse-box"][place]
-    assert [cells[5] for cells in sprites.values()] == [0.36, 0.32, 0.30, 0.31]
+    assert [cells[5] for cells in sprites.values()] == [0.26, 0.19, 0.16, 0.15]
 
 
 def test_how_soft():
@@ -210,21 +228,6 @@ def test_how_soft():
     for name in ("radius 63, 600 steps", "radius 31, 600 steps", "small grid, 120 steps"):
         linear, soft, ranks, blocks = ends[name]
         assert abs(soft - ranks) < abs(soft - linear) and 140 < blocks < 250
-    says("without it, each of the three seeds ends lower", "one weight of 2,883 goes below 0")
-    usual, signed, lopsided = (
-        [*map(float, re.findall(r"0\.\d{3}", line))] for line in output("free").strip().splitlines()
-    )
-    assert usual == signed == one and all(a < b for a, b in zip(lopsided, usual, strict=True)) and 3 * 31**2 == 2_883
-    assert re.findall(r"(\d+) negative", output("free")) == ["0", "1", "0"]
-
-
-def test_a_strength_that_is_not_relative():
-    mean, total, tiny = output("unscaled").replace(",\n", ",").strip().splitlines()
-    says("the soft ranks spread over 129 only, of 2,048")
-    assert "from 1024.5 to 1024.5" in mean and "from 902.8 to 1031.4" in total and round(1031.4 - 902.8) == 129
-    assert "correlation 0.271" in mean and "correlation 0.271" in total
-    says("16 % are off, none by more than 1.1, and only a fifth of the pairs has a gradient")
-    assert "from 1.0 to 2048.0" in tiny and "16% off their rank, by up to 1.1" in tiny and "22% with a" in tiny
 
 
 def test_the_size_of_a_kernel():
@@ -240,7 +243,7 @@ def test_the_size_of_a_kernel():
     assert all(len({along for along, _ in found}) == 1 for found in (box, small, large))
     says("a tenth costs something, .979 for .995 and .918 for .930")
     assert [round(anywhere, 3) for found in (large, box) for _, anywhere in found[:2]] == [0.979, 0.995, 0.918, 0.930]
-    says("at ten times the kernel's size, where it hardly counts any more, the correlations are the same")
+    says("At ten times the kernel's size, where it hardly counts any more, the correlations are the same")
     assert all(abs(found[2][1] - found[1][1]) < 0.0002 for found in (box, small, large))
 
 

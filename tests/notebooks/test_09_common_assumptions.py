@@ -167,3 +167,8 @@ def test_what_is_said_of_the_claims():
     for each in (results[run.id]["metrics"] for run in part.runs() if run.id in results):
         within, between = (each[f"control/shuffled/spread/{name}-methods"] for name in ("within", "between"))
         assert within > 2 * between
+    says("with two seeds for each configuration, the correlation is near 0")
+    (part,) = parts_of(CLAIMS["assumptions/transfer-color"], "small")
+    name = "rank-correlation/dsprites-and-color-dsprites"
+    found = [results[run.id]["metrics"][name] for run in part.runs() if run.id in results]
+    assert len(found) > 2 and abs(fmean(found)) < 0.2

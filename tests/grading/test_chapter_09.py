@@ -71,6 +71,16 @@ def test_the_example_of_transfer_and_a_choice_that_is_worth_nothing():
     assert torch.stack(rates).mean().item() == pytest.approx(0.5, abs=0.05)
 
 
+def test_each_wrong_way_to_choose_has_a_result_of_its_own():
+    for seed in range(20):
+        source, target = ch09.studies(torch.Generator().manual_seed(seed))[0]
+        right = ch09.better_than_chance(source, target)
+        assert source.mean(1).argmax() > 0
+        for numbers in (source.median(1).values, source[:, 0], source.amax(1), source.mean(1) + target.mean(1)):
+            twin = numbers[:, None]  # a study of one seed, in which these are the scores
+            assert ch09.better_than_chance(twin, target) != right
+
+
 def test_the_ratio_of_the_report_is_high_for_a_code_that_says_nothing():
     noise = torch.randn(3000, 3, generator=draws())
     factors = torch.randint(4, (3000, 2), generator=draws())

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from course_replication.claims import EVIDENCE, Claim, constant
 from course_replication.comparisons import (
+    CONTROL,
     FEWEST,
     LEARNT,
     Compared,
@@ -166,7 +167,10 @@ def _doubts(found: Verdict, samples: Samples) -> list[str]:
     constants = [name for step in found.orders for name in _names(step) if constant(name) is not None]
     if expects.threshold == "ours" and constants:
         said.append("the threshold is ours and not the paper's")
-    if found.claim.kind != "trained" or found.claim.evidence == "construction":
+    if found.claim.kind != "trained":
+        return said
+    said += [f"the same holds of {control} encoders" for control in _controls_that_hold(found, samples)]
+    if found.claim.evidence == "construction":
         return said
     passing = {}
     for step in found.orders:
@@ -176,6 +180,14 @@ def _doubts(found: Verdict, samples: Samples) -> list[str]:
     if not expects.unlearnt:
         said += [_unlearnt(arm) for arm in found.learnt if not arm.holds]
     return said
+
+
+def _controls_that_hold(found: Verdict, samples: Samples) -> list[str]:
+    """The controls of which every yes-or-no answer of a claim holds too; none where one was not asked."""
+    asked = [f"/{name}" for name, _ in found.holds]
+    controls = dict.fromkeys(name.split("/")[1] for name in samples if name.startswith(CONTROL) and asked)
+    held = {name for name, sample in samples.items() if sample and all(sample.values())}
+    return [control for control in controls if held.issuperset(f"{CONTROL}{control}{name}" for name in asked)]
 
 
 def _unlearnt(arm: Learnt) -> str:

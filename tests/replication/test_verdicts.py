@@ -143,6 +143,15 @@ def test_a_construction_is_seen_in_three_settings(settings):
     assert not found.why or "of the 3 settings that a construction needs" in found.why
 
 
+@pytest.mark.parametrize("control", [True, False, None])
+def test_what_holds_of_a_control_too_is_inconclusive(control):
+    asked = claim("trained", match="structure", holds=("yes", "too"))
+    asked_of_control = {} if control is None else {"control/shuffled/yes": True, "control/shuffled/too": control}
+    found = judge(asked, [{"yes": True, "too": True, "settings": 3, **asked_of_control}] * 5)
+    assert found.verdict == ("inconclusive" if control else "match")
+    assert ("the same holds of shuffled encoders" in found.why) == bool(control)
+
+
 def test_the_settings_of_several_runs_add_up():
     parts = tuple(Part("m:a", {"of": place}, f"{place}/{{}}") for place in ("first", "second"))
     asked = claim("theory", match="structure", holds=("first/yes", "second/yes"))

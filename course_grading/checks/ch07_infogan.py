@@ -380,10 +380,6 @@ def _label_entropy(labels, classes=None):
     return torch.special.entr(shares.double()).sum()
 
 
-def _shares(logits, labels):
-    return labels.bincount(minlength=logits.shape[1]).double() / len(labels)
-
-
 PROBE_MISTAKES = {
     "the entropy of the labels is missing: this is minus the cross-entropy.": lambda z, y: -cross_entropy(z, y),
     "the sign is turned: this is the cross-entropy.": lambda z, y: cross_entropy(z, y),
@@ -408,8 +404,6 @@ PROBE_MISTAKES = {
         lambda z, y: _label_entropy(y) + z.softmax(1).gather(1, y[:, None]).mean().log(),
     "H(y) is that of the probe's decisions: it is the labels' entropy.":
         lambda z, y: torch.special.entr(z.argmax(1).bincount() / len(y)).sum() - cross_entropy(z, y),
-    "a class that does not occur adds 0 to the entropy, and not NaN: torch.special.entr knows it.":
-        lambda z, y: -_shares(z, y) @ _shares(z, y).log() - cross_entropy(z, y),
     "each class counts alike here: the mean is over the images.":
         lambda z, y: _label_entropy(y) - cross_entropy(
             z, y, weight=1 / y.bincount(minlength=z.shape[1]).clamp(min=1).to(z.dtype)

@@ -78,7 +78,7 @@ def diagram(root: Path = notebook_io.ROOT) -> str:
     height = max(y for _, y in at.values()) + HEIGHT + 8
     lines = [
         '<div class="idea-map scrolls" tabindex="0" role="group" aria-label="Diagram of the ideas">',
-        f'<svg viewBox="0 0 {LEFT[-1] + WIDTH + 60} {height}" role="img" aria-label="Which chapter stands on which">',
+        f'<svg viewBox="0 0 {LEFT[-1] + WIDTH + 60} {height}">',
         '<defs><marker id="idea-tip" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" '
         'orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>',
     ]

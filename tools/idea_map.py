@@ -60,13 +60,13 @@ def arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
     return path + f"C{x + 40} {middle} {to_x - 40} {to_middle} {to_x - 4} {to_middle}"
 
 
-def box(name: str, place: tuple[int, int], written: bool) -> str:
+def box(name: str, title: str, place: tuple[int, int], core: bool, written: bool) -> str:
     """A chapter's number and title in a box; a link where it is written."""
     x, y = place
-    kind = "idea" + " core" * (name in core_path()) + " to-come" * (not written)
+    kind = "idea" + " core" * core + " to-come" * (not written)
     text = f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="6"/>'
     text += f'<text x="{x + 12}" y="{y + HEIGHT / 2 + 5}"><tspan class="number">{name[:2]}</tspan> '
-    text += f"{escape(titles()[name])}</text>"
+    text += f"{escape(title)}</text>"
     if not written:
         return f'<g class="{kind}">{text}</g>'
     return f'<a class="{kind}" href="../chapters/{name}.html">{text}</a>'
@@ -86,7 +86,8 @@ def diagram(root: Path = notebook_io.ROOT) -> str:
         lines.append(f'<text class="part" x="{left}" y="24">{escape(part["part"])}</text>')
     for name, (_, stands_on) in ideas().items():
         lines += [f'<path class="arrow" d="{arrow(at[other], at[name])}"/>' for other in stands_on]
-    lines += [box(name, place, name in written) for name, place in at.items()]
+    names, core = titles(), core_path()
+    lines += [box(name, names[name], place, name in core, name in written) for name, place in at.items()]
     return "\n".join([*lines, "</svg>", "</div>"])
 
 

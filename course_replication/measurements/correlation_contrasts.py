@@ -11,6 +11,7 @@ from course_replication.runs import Context
 
 SCORED = ("factor-vae-score", "beta-vae-score", "mig")
 CONTROLS = ("", "control/untrained/", "control/shuffled/")
+_UNTRAINED = "control/untrained/left"
 
 
 def best(context: Context, *, of: int, **settings) -> Scores:
@@ -73,9 +74,6 @@ def equal_reconstruction(context: Context, *, betas: Sequence[float], **settings
         found[f"{name}-gap/batch-estimate-and-beta-vae"] = abs(ours[name] - read)
     left = {"/batch-estimate": ours["left"], "/beta-vae": max(each["left"] for each in theirs)}
     return found | _left(left, ours[_UNTRAINED])
-
-
-_UNTRAINED = "control/untrained/left"
 
 
 def _trained(context: Context, name: str, seed: int, settings: Mapping) -> Scores:

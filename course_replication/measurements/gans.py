@@ -18,7 +18,7 @@ from course_lib.frameworks import Framework, InfoGAN, InfoWGAN_GP
 from course_lib.metrics import Encodings
 from course_lib.models import GAN, conv_gan, mlp_gan
 from course_replication.measurements import total_correlation
-from course_replication.measurements.few_sprites import FewSprites
+from course_replication.measurements.in_memory import InMemory
 from course_replication.measurements.training import OF_DATA, Exchanged, dataset, encodings, report, take, train
 from course_replication.runs import Context
 
@@ -29,12 +29,11 @@ LATE = 5  # of them, at the end
 IMAGES = 10_000  # that stand for all of a large dataset
 
 
-class Digits(GridDataset):
+class Digits(InMemory):
     """The 1,797 handwritten digits of scikit-learn, 8×8 pixels. Their one factor is which image it is: `labels` (N,)
     are no factor of a grid."""
 
     space = FactorSpace(("image",), (1797,))
-    shape = (1, 8, 8)
     source = "Optical recognition of handwritten digits, as scikit-learn ships it"
     licence = "CC BY 4.0"
     citation = "E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning Repository."
@@ -42,12 +41,7 @@ class Digits(GridDataset):
     def __init__(self):
         bunch = load_digits()
         self.labels = torch.tensor(bunch.target)
-        self._pixels = torch.tensor(bunch.images * 255 / 16).round().to(torch.uint8).unsqueeze(1)
-        unit = self._pixels / 255
-        self.mean, self.std = (unit.mean().item(),), (unit.flatten(1).std(1).mean().item(),)
-
-    def render(self, index: Tensor) -> Tensor:
-        return self._pixels.to(index.device)[index]
+        super().__init__(torch.tensor(bunch.images * 255 / 16).round().to(torch.uint8).unsqueeze(1))
 
 
 def digits(context: Context, **settings) -> Scores:
@@ -86,15 +80,14 @@ def digits(context: Context, **settings) -> Scores:
 def sprites(context: Context, **settings) -> Scores:
     """Train a GAN, or a VAE, on sprites and score its code, as `total_correlation.scores` does.
 
-    settings : as in `digits`, with `data`, "FewSprites" or a dataset of the library, and `network`, "small-mlp" or
+    settings : as in `digits`, with `data`, a dataset as in `training.scores`, and `network`, "small-mlp" or
         "conv"; with a `framework` other than the two GANs those of `total_correlation.scores`.
 
     "sample-diversity" is the share of the images that are the nearest to at least one drawn image, four being drawn for
     each image. What a VAE draws is decoded from its prior.
     """
     settings, seed = dict(settings), context.seed
-    data = FewSprites() if settings["data"] == FewSprites.__name__ else dataset(**take(settings, OF_DATA))
-    settings.pop("data", None)
+    data = dataset(**take(settings, OF_DATA))
     fitting = {name: settings[name] for name in ("steps", "batch_size")} | {"log_every": settings["steps"]}
     gan = settings["framework"] in (InfoGAN.__name__, InfoWGAN_GP.__name__)
     fitting["learning_rate"] = settings["generator_learning_rate"] if gan else settings.pop("learning_rate")

@@ -2,7 +2,7 @@
 
 The networks of one seed are trained side by side where they are small and fully connected, one after the other where
 they are not. Settings are those of `training.scores`, but for `betas` and `gammas`, dicts of names and values in place
-of `beta` and `gamma`; `data` may be "SmallSprites" too, and `hidden` lists the widths of a fully connected network.
+of `beta` and `gamma`; `hidden` lists the widths of a fully connected network.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,6 @@ from course_lib.frameworks import Framework
 from course_lib.losses import kl_to_standard_normal
 from course_lib.sampling import factor_pairs
 from course_lib.training import fit_many
-from course_replication.measurements.small_sprites import SmallSprites
 from course_replication.measurements.trained_scores import BATCH, IMAGES
 from course_replication.measurements.training import (
     NETWORKS,
@@ -45,7 +44,7 @@ def at_betas(context: Context, *, betas: Mapping[str, float], **settings) -> Sco
     "reconstruction" is the loss that is trained, through the mean representation, by the framework's own reduction;
     "left" the share of the pixels' variance that reconstructions leave; "kl" in nats. Controls as in `training.scores`.
     """
-    fitting, data = take(settings, OF_FIT), data_of(settings)
+    fitting, data = take(settings, OF_FIT), dataset(**take(settings, OF_DATA))
     build = {name: {"beta": value, **settings} for name, value in betas.items()}
     frameworks = {name: framework_with(data, context.seed, **each) for name, each in build.items()}
     drawn = DrawnOn(data, context.device)
@@ -66,7 +65,7 @@ def annealed(context: Context, *, gammas: Mapping[str, float], capacity: float, 
     the distances along the factor that comes back is first above `LIT` (the last of them where it never is), and
     "share/FACTOR", that share in the end. Of each: "kl-off-target/NAME", |KL − C| in nats, averaged over the training.
     """
-    fitting, data = take(settings, OF_FIT), data_of(settings)
+    fitting, data = take(settings, OF_FIT), dataset(**take(settings, OF_DATA))
     steps = fitting["steps"]
     fitting |= {"log_every": max(steps // RECORDS, 1)}
     settings |= {"capacity": capacity, "steps": steps}
@@ -94,12 +93,6 @@ def framework_with(data: GridDataset, seed: int, *, network: str, latents: int, 
     """The framework that settings describe, not trained yet; `hidden` are the widths of a network's layers if given."""
     width = {"hidden": tuple(hidden)} if hidden else {}
     return framework_around(NETWORKS[network](data, latents, seed=seed, **width), **settings)
-
-
-def data_of(settings: dict) -> GridDataset:
-    """The dataset of the settings, taken out of them."""
-    options = take(settings, OF_DATA)
-    return SmallSprites() if options["data"] == SmallSprites.__name__ else dataset(**options)
 
 
 def watcher(data: GridDataset, seed: int) -> Callable[[Framework, int], dict[str, float]]:

@@ -21,19 +21,16 @@ from course_lib.metrics import Encodings
 from course_lib.models import mlp_vae
 from course_lib.storage import replace_file
 from course_lib.training import fit_many
-from course_replication.measurements.few_sprites import ColourFewSprites, FewSprites
-from course_replication.measurements.study_findings import across_datasets, findings
+from course_replication.measurements.study_findings import KEYS, across_datasets, findings
 from course_replication.measurements.training import OF_DATA, OF_FIT, Scores, dataset, framework_around, take
 from course_replication.runs import Context, Run
 
 STRENGTHS = ("low", "middle", "high")
-KEYS = ("method", "strength", "seed")  # of a model
 ACTIVE = 0.01  # variance of a latent's mean over the images above which it is in use (Burda et al. 2016)
 FEW = 100  # examples of which a downstream classifier learns
 DIGITS = 5  # to which the numbers of single models are stored
 FIRST_SEED, UNTRAINED = 100, 10_000  # of networks, and of those that are not trained; below them, strengths were tried
 SAMPLES = {"num_samples": 2000, "num_test": 1000}  # of scores that learn
-SPRITES = {each.__name__: each for each in (FewSprites, ColourFewSprites)}
 
 
 def scores(context: Context, *, data: str, methods: Mapping[str, Mapping], seeds: int, trees: Mapping, **settings):
@@ -45,8 +42,7 @@ def scores(context: Context, *, data: str, methods: Mapping[str, Mapping], seeds
     and for how many `seeds` of each method and strength, and how many `untrained` networks. Else as in
     `training.scores`; `hidden` are the widths of the networks.
     """
-    fitting, options = take(settings, OF_FIT), {"data": data, **take(settings, OF_DATA)}
-    source = SPRITES[data]() if data in SPRITES else dataset(**options)
+    fitting, source = take(settings, OF_FIT), dataset(data, **take(settings, OF_DATA))
     own = range(FIRST_SEED + context.seed * seeds, FIRST_SEED + (context.seed + 1) * seeds)
     networks = {"latents": settings.pop("latents"), "hidden": tuple(settings.pop("hidden"))}
     records = []

@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 
 SCORES = ("beta-vae-score", "factor-vae-score", "mig", "dci", "modularity", "sap")  # with labels, the paper's six
 UNLABELLED = ("reconstruction", "elbo", "kl", "total-correlation")
+KEYS = ("method", "strength", "seed")  # of a model
 FIRST, LAST = "low", "high"  # strengths
 NO_CAPACITY = "annealed-vae"  # is not in Figure 1
 
@@ -128,8 +129,7 @@ def across_datasets(tables: Mapping[str, pandas.DataFrame]) -> dict[str, float |
 
 def _apart(first: pandas.DataFrame, second: pandas.DataFrame, score: str) -> tuple[float, float]:
     """Rank correlations of a score on two datasets: of the means of cells, and of what models are above them."""
-    keys = ["method", "strength", "seed"]
-    both = first[[*keys, score]].merge(second[[*keys, score]], on=keys, suffixes=("-one", "-two"))
+    both = first[[*KEYS, score]].merge(second[[*KEYS, score]], on=[*KEYS], suffixes=("-one", "-two"))
     columns = [f"{score}-one", f"{score}-two"]
-    cells = both.groupby(keys[:2])[columns]
+    cells = both.groupby([*KEYS[:2]])[columns]
     return rank(cells.mean(), *columns), rank(both[columns] - cells.transform("mean"), *columns)

@@ -22,7 +22,6 @@ from course_lib.losses import kl_to_standard_normal, permuted_latents, standard_
 from course_lib.metrics import Encodings
 from course_lib.models import DiagonalGaussian, mlp_vae
 from course_lib.theory import importance_weighted_bound
-from course_replication.measurements.few_sprites import FewSprites
 from course_replication.measurements.training import (
     NETWORKS,
     OF_DATA,
@@ -61,7 +60,7 @@ def scores(context: Context, **settings) -> Scores:
     """Train one framework and measure it; "control/untrained/…" is the same before the first step, and
     "control/shuffled/…" are the scores of the trained one when the images have exchanged their representations.
 
-    settings : `data`, "FewSprites" or a dataset as in `training.scores`; `network`, also "small-mlp"; `latents`,
+    settings : `data`, a dataset as in `training.scores`; `network`, also "small-mlp"; `latents`,
         `framework`, `steps`, `batch_size`, `learning_rate` and `log_every` as there; `particles`, where a likelihood
         is asked for. All else goes to the framework.
 
@@ -73,8 +72,7 @@ def scores(context: Context, **settings) -> Scores:
     """
     settings, seed = dict(settings), context.seed
     fitting, particles = take(settings, OF_FIT), settings.pop("particles", 0)
-    data = FewSprites() if settings["data"] == FewSprites.__name__ else dataset(**take(settings, OF_DATA))
-    settings.pop("data", None)
+    data = dataset(**take(settings, OF_DATA))
     untrained, framework = (framework_of(data, seed, **settings).to(context.device) for _ in range(2))
     before = measured(untrained, data, seed, particles)
     watch = watched(data, seed, fitting["steps"] // LOOKS)

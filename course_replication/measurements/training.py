@@ -23,9 +23,11 @@ from course_lib.metrics import Encodings
 from course_lib.models import VAE, conv_vae, mlp_vae
 from course_lib.storage import replace_file
 from course_lib.training import History, fit
+from course_replication.measurements.few_sprites import ColourFewSprites, FewSprites
 from course_replication.measurements.float_triplets import FloatTripletVAE
 from course_replication.measurements.kernels import small_kernel
 from course_replication.measurements.small_shapes import SmallShapes
+from course_replication.measurements.small_sprites import SmallSprites
 from course_replication.measurements.stored_kernels import load_kernel
 from course_replication.measurements.trained_scores import (
     IMAGES,
@@ -42,6 +44,7 @@ Scores = dict[str, float]
 NETWORKS = {"mlp": mlp_vae, "conv": conv_vae}
 OF_DATA = ("data", "spacing", "square_size", "squares", "image_size", "place", "visibility")  # what `dataset` takes
 OF_FIT = ("steps", "batch_size", "learning_rate", "log_every")  # what `fit` takes
+SMALL = {each.__name__: each for each in (SmallShapes, SmallSprites, FewSprites, ColourFewSprites)}  # of our own
 ARGUMENTS = {"sampler": "by", "scale": "alpha"}  # what frameworks call the settings of Table A.5
 CHECKPOINT_EVERY = 1000  # steps
 
@@ -83,9 +86,9 @@ def _ids(settings: dict, seed: int) -> list[str]:
 
 
 def dataset(data: str, **options) -> GridDataset:
-    """SmallShapes, or the dataset of `course_lib.data` of that name with its options as in the settings of `scores`."""
-    if data == SmallShapes.__name__:
-        return SmallShapes()
+    """A dataset of `SMALL`, or that of `course_lib.data`, of that name, with its options as in `scores`' settings."""
+    if data in SMALL:
+        return SMALL[data]()
     if data == DSpritesImageNet.__name__:
         return DSpritesImageNet(options["place"], options["visibility"] / 100)
     return getattr(course_lib.data, data)(**options)

@@ -1,11 +1,14 @@
 """What all tests share: one wheel for the session, which tests are too slow for `make check`, and which begin."""
 
 import fcntl
+import json
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+import build_book
 import build_wheel
 
 TESTS = Path(__file__).parent
@@ -62,3 +65,33 @@ def installed(wheel, session_folder):
         if not folder.exists():
             build_wheel.install(wheel, folder)
     return folder
+
+
+class BuiltBook(NamedTuple):
+    """folder: a copy of the sources, built. before: what the copy held then. failure: what a failed build said."""
+
+    folder: Path
+    before: dict[str, str]
+    failure: str
+
+    @property
+    def html(self) -> Path:
+        return self.folder / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def built_book(session_folder):
+    """The book as the sources are now, built once, whichever process asks first."""
+    folder, notes = session_folder / "book" / "course", session_folder / "book.json"
+    with (session_folder / "book.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not notes.exists():
+            build_book.copy_sources(folder)
+            for stray in ("stray.md", ".pytest_cache/README.md", ".venv/lib/README.md"):  # as a reader's folder holds
+                (folder / stray).parent.mkdir(parents=True, exist_ok=True)
+                (folder / stray).write_text("# Not a page of the book\n")
+            before = build_book.contents(folder)
+            done = build_book.build(folder)
+            failure = (done.stdout + done.stderr) if done.returncode else ""
+            notes.write_text(json.dumps([before, failure]))
+    return BuiltBook(folder, *json.loads(notes.read_text()))

@@ -12,11 +12,13 @@ import build_book
 import build_wheel
 
 TESTS = Path(__file__).parent
-# Files and folders whose tests start kernels, browsers or workers, or train: everything else is fast, new tests too.
+# Files and folders whose tests start kernels, browsers or workers, train, or draw a million images: everything else is
+# fast, new tests too, but for those that are marked slow by themselves.
 SLOW = (
     "browser", "exercises", "replication", "training", "grading/test_attacks.py", "grading/test_check.py",
-    "grading/test_command.py", "grading/test_grader.py", "grading/test_instructors.py", "grading/test_odd_answers.py",
-    "notebooks/test_chapters.py", "theory/test_two_spheres.py",
+    "grading/test_command.py", "grading/test_grader.py", "grading/test_hidden_checks.py", "grading/test_instructors.py",
+    "grading/test_odd_answers.py", "notebooks/test_book.py", "notebooks/test_chapters.py", "published",
+    "theory/test_two_spheres.py",
 )  # fmt: skip
 # Files that take a minute or more, the longest first. They begin, so that no worker is left with one when the other has
 # nothing more to do: `make test` hands out whole files in this order, where pytest-xdist's own would be by how many

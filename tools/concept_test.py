@@ -7,6 +7,7 @@ the page is a list of questions with closed answers.
 import re
 import sys
 from collections.abc import Iterable
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -68,6 +69,12 @@ def objectives(path: Path = FILE) -> list[Objective]:
     if len({*names}) < len(names):
         raise ValueError(f"objective: got the same twice in {names}; allowed is each once.")
     return found
+
+
+@cache
+def minutes() -> int:
+    """For a form, by the rule that counts a chapter's quiz."""
+    return round(study_time.QUESTION * len(objectives()))
 
 
 def _objective(number: int, entry: dict) -> Objective:
@@ -137,7 +144,7 @@ def result_table(known: Iterable[Objective], root: Path = notebook_io.ROOT) -> s
 
 def page(root: Path = notebook_io.ROOT) -> str:
     known = objectives()
-    head = HEAD.format(minutes=round(study_time.QUESTION * len(known)))
+    head = HEAD.format(minutes=minutes())
     parts = [MADE + "\n" + head.strip(), f'{STYLE}\n<div class="concept-tools" hidden></div>']
     for form, when in WHEN.items():
         parts += [f"## Form {form}, {when}", form_of(form, known)]

@@ -1,6 +1,7 @@
 """The page of plans for a class, from book/teaching_plans.yml: `make reference`. Minutes are those that chapters and
 exercises say themselves, so that a plan adds up whatever becomes of them."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +30,8 @@ ASKED = """## What to ask, and what to expect
 A question for a show of hands before anything is explained, the answer that tempts, and two mistakes that the checks of
 the exercises name. All of these stand on [the page of solutions](exercises_solutions.md).
 """
+SAID = re.compile(r"\*\*Time\*\* [^:]+: (\d+) minutes to read its \*core\* sections")
+CORE = core_path()
 SESSION = {"title", "read", "here", "test", "exercises", "home", "class"}
 
 
@@ -58,10 +61,10 @@ def _tasks(session: dict) -> list[str]:
 
 @cache
 def _core(number: str) -> int:
-    """Minutes for a chapter's core sections, in fives; 0 while it is to come."""
+    """Minutes for a chapter's core sections, which its first cell says (`study_time`); 0 while it is to come."""
     for path in notebook_io.chapters():
         if path.stem.startswith(number):
-            return study_time.in_fives(study_time.reading(notebook_io.read(path))[0])
+            return int(SAID.search(path.read_text(encoding="utf-8"))[1])
     return 0
 
 
@@ -73,7 +76,7 @@ def _work(task: str) -> int:
 
 
 def minutes(session: dict) -> Minutes:
-    test = round(study_time.QUESTION * len(concept_test.objectives())) if "test" in session else 0
+    test = concept_test.minutes() if "test" in session else 0
     here = sum(map(_core, session.get("here", []))) + sum(map(_work, session.get("exercises", []))) + test
     return Minutes(sum(map(_core, session.get("read", []))), here, sum(map(_work, session.get("home", []))))
 
@@ -83,7 +86,7 @@ def chapter(number: str) -> str:
     name = next(name for name in titles() if name.startswith(number))
     there = (notebook_io.ROOT / "chapters" / f"{name}.ipynb").is_file()
     link = f"[{number}](../chapters/{name}.ipynb)" if there else f"{number} (to come)"
-    return f"**{link}**" if name in core_path() else link
+    return f"**{link}**" if name in CORE else link
 
 
 def _in_class(session: dict) -> str:

@@ -12,7 +12,6 @@ import torch
 import concept_test
 import notebook_io
 import page_marks
-import teaching_plans
 from course_lib import metrics
 from course_lib.losses import shared_latents, soft_rank
 from course_lib.theory.linear_vi import LinearGaussian
@@ -271,7 +270,7 @@ def test_what_holonomy_tells_is_a_claim_of_the_course():
 # ---- pages
 
 
-@pytest.mark.parametrize("made", [*concept_test.PAGES.items(), (teaching_plans.PAGE, teaching_plans.page)])
+@pytest.mark.parametrize("made", concept_test.PAGES.items(), ids=lambda made: made[0].name)
 def test_the_page_is_up_to_date(made):
     path, page = made
     assert path.read_text(encoding="utf-8") == page(), "run `make reference`"
@@ -308,51 +307,3 @@ def test_the_numbers_of_the_text_for_instructors():
     assert differences.std() == pytest.approx(said["two"], rel=0.02)
     assert differences[: 12 * 8000].reshape(-1, 12).mean(1).std() == pytest.approx(said["mean"], rel=0.03)
     assert not re.search(r"\{(count|small|mean|two|half|guessed|scatter|nearly)", concept_test.instructors_page())
-
-
-# ---- plans
-
-
-def rows(text: str) -> list[list[str]]:
-    lines = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
-def minutes(cell: str) -> int:
-    return 0 if cell in ("–", "") else int(cell.removesuffix(" min"))
-
-
-def test_the_plans_add_up_to_the_timings():
-    """Each row by the page of timings, sums by the rows, and the words below by the sums."""
-    timings = rows((notebook_io.ROOT / "book" / "timings.md").read_text(encoding="utf-8"))
-    core, work = ({row[0][1:3]: minutes(row[place]) for row in timings if row[0][1:3].isdigit()} for place in (1, 3))
-    plans = teaching_plans.PAGE.read_text(encoding="utf-8").split("\n## ")[1:-1]
-    assert len(plans) == 2
-    for plan in plans:
-        _, *each, total = rows(plan)
-        for row in each:
-            assert minutes(row[2]) == sum(core.get(found, 0) for found in re.findall(r"\[(\d\d)\]", row[1]))
-            assert len(row) == 5 or minutes(row[6]) == sum(work.get(n, 0) for n in re.findall(r"of (\d\d)", row[5]))
-            assert minutes(row[4]) <= 85  # of 90, so that there is time to talk
-        columns = range(2, len(total), 2)
-        assert [minutes(total[place]) for place in columns] == [sum(minutes(row[p]) for row in each) for p in columns]
-        said = [int(found) for found in re.findall(r"\d+", plan.split("In all ")[1].split(": ")[0])]
-        assert said[1] == 90 * len(each) and [said[0], *said[2:]] == [minutes(total[place]) for place in columns]
-        hours = sum(said[place] for place in (0, 1, *range(3, len(said)))) / 60
-        assert f"{hours:.1f} hours" in plan
-
-
-def test_the_plans_follow_the_core_path_and_ask_in_every_chapter():
-    found = teaching_plans.load()
-    for plan in found["plans"]:
-        read = [number for each in plan["sessions"] for number in (*each.get("read", []), *each.get("here", []))]
-        assert read == sorted(read) and {name[:2] for name in teaching_plans.core_path()} <= {*read}
-        assert {*read} <= {*found["chapters"]}
-    assert {name[:2] for name in WRITTEN if int(name[:2]) <= 9 or 14 <= int(name[:2]) <= 20} <= {*found["chapters"]}
-
-
-def test_a_plan_with_a_chapter_that_there_is_not_is_refused(tmp_path):
-    text = teaching_plans.FILE.read_text(encoding="utf-8").replace('read: ["03"]', 'read: ["77"]')
-    (tmp_path / "plans.yml").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"plans.yml: got .*77"):
-        teaching_plans.load(tmp_path / "plans.yml")

@@ -44,7 +44,7 @@ def test_twenty_objectives_each_in_two_forms_by_different_cases():
     assert len(KNOWN) == 20 and len(ITEMS) == 40
     for each in KNOWN:
         first, second = each.items["A"], each.items["B"]
-        assert first.stem != second.stem and first.options != second.options, each.name
+        assert first.stem != second.stem and first.options[first.right] != second.options[second.right], each.name
 
 
 def test_right_letters_are_spread():
@@ -242,9 +242,9 @@ def test_line_axis_and_angle():
 
 
 def test_the_pattern_of_a_code_that_stores_everything_twice():
-    factors = torch.cartesian_prod(*[torch.arange(6)] * 3)
+    factors = torch.cartesian_prod(*[torch.arange(12)] * 3)
     twice = torch.cat([factors, factors], 1).double()
-    assert float(metrics.modularity.from_samples(twice, factors)) == pytest.approx(1)
+    assert float(metrics.modularity.from_samples(twice, factors)) == pytest.approx(1, abs=1e-3)
     assert float(metrics.mig.from_samples(twice, factors)) == pytest.approx(0, abs=0.01)
     assert right("A4").startswith("Each factor is stored twice")
 

@@ -100,12 +100,11 @@ def links(objective: Objective, root: Path = notebook_io.ROOT, form: str = "[{}]
     """Where an objective is shown, as links; a chapter that is not written is named, "(to come)"."""
     found = []
     for name, section in objective.read:
-        words = f"{name[:2]} · {titles()[name]}"
-        if not (root / "chapters" / f"{name}.ipynb").is_file():
-            found.append(f"{words} (to come)")
-            continue
-        place = f"#{make_id(section)}" if section else ""
-        found.append(form.format(f"{words}: {section}" if section else words, f"../chapters/{name}", place))
+        if (root / "chapters" / f"{name}.ipynb").is_file():
+            place = f"#{make_id(section)}" if section else ""
+            found.append(form.format(f"{name[:2]} · {section or titles()[name]}", f"../chapters/{name}", place))
+        else:
+            found.append(f"{name[:2]} · {titles()[name]} (to come)")
     return found
 
 
@@ -133,7 +132,7 @@ def form_of(form: str, known: Iterable[Objective]) -> str:
 
 def result_table(known: Iterable[Objective], root: Path = notebook_io.ROOT) -> str:
     """Number, objective and links of each question; the script adds what was answered."""
-    lines = ['<div class="text_html"><table class="concept-result"><thead><tr><th scope="col">Question</th>']
+    lines = ['<div class="text_html"><table class="concept-result"><thead><tr><th scope="col">No.</th>']
     lines += ['<th scope="col">asks for</th></tr></thead><tbody>']
     for number, each in enumerate(known, 1):
         where = "<br>".join(links(each, root, '<a href="{1}.html{2}">{0}</a>'))

@@ -27,8 +27,8 @@ below comes from the wrong options of the quizzes, and from the mistakes that th
 """
 ASKED = """## What to ask, and what to expect
 
-A question for a show of hands before anything is explained, the answer that tempts, and two mistakes that the checks of
-the exercises name. All of these stand on [the page of solutions](exercises_solutions.md).
+A question for a show of hands before anything is explained, the answer that tempts, and mistakes that the checks of the
+exercises name; [the page of solutions](exercises_solutions.md) has all of those.
 """
 SAID = re.compile(r"\*\*Time\*\* [^:]+: (\d+) minutes to read its \*core\* sections")
 CORE = core_path()

@@ -41,10 +41,10 @@
     const head = make('th', form.name);
     head.scope = 'col';
     table.tHead.rows[0].append(head);
-    return [...table.tBodies[0].rows].map(line => line.insertCell());
+    return { head, marks: [...table.tBodies[0].rows].map(line => line.insertCell()) };
   });
   const mark = (form, item) => {
-    if (!form.state.done) return ['', 'not finished'];
+    if (!form.state.done) return ['', ''];
     if (!answerOf(form, item)) return ['open', '– open'];
     return isRight(form, item) ? ['right', '✓ right'] : ['wrong', '✗ wrong'];
   };
@@ -66,9 +66,10 @@
       const { done, answers } = form.state;
       choices[place].setAttribute('aria-pressed', String(!form.section.hidden));
       form.element.querySelector('.concept-buttons').hidden = done;
+      cells[place].head.hidden = !done;
       for (const [number, item] of form.items.entries()) {
         const [kind, words] = mark(form, item);
-        Object.assign(cells[place][number], { className: kind, textContent: words });
+        Object.assign(cells[place].marks[number], { className: kind, textContent: words, hidden: !done });
         item.dataset.result = kind;
         const answer = item.querySelector('details');
         answer.hidden = !done;

@@ -96,13 +96,13 @@ def _item(name: str, entry: dict) -> Item:
     return Item(entry["stem"], texts, entry["right"], shows)
 
 
-def links(objective: Objective, root: Path = notebook_io.ROOT, form: str = "[{}]({}.ipynb{})") -> list[str]:
-    """Where an objective is shown, as links; a chapter that is not written is named, "(to come)"."""
+def links(objective: Objective, root: Path = notebook_io.ROOT) -> list[str]:
+    """Where an objective is shown, as links in HTML; a chapter that is not written is named, "(to come)"."""
     found = []
     for name, section in objective.read:
         if (root / "chapters" / f"{name}.ipynb").is_file():
             place = f"#{make_id(section)}" if section else ""
-            found.append(form.format(f"{name[:2]} · {section or titles()[name]}", f"../chapters/{name}", place))
+            found.append(f'<a href="../chapters/{name}.html{place}">{name[:2]} · {section or titles()[name]}</a>')
         else:
             found.append(f"{name[:2]} · {titles()[name]} (to come)")
     return found
@@ -135,7 +135,7 @@ def result_table(known: Iterable[Objective], root: Path = notebook_io.ROOT) -> s
     lines = ['<div class="text_html"><table class="concept-result"><thead><tr><th scope="col">No.</th>']
     lines += ['<th scope="col">asks for</th></tr></thead><tbody>']
     for number, each in enumerate(known, 1):
-        where = "<br>".join(links(each, root, '<a href="{1}.html{2}">{0}</a>'))
+        where = "<br>".join(links(each, root))
         lines.append(f'<tr data-question="{number}"><th scope="row">{number}</th>')
         lines.append(f"<td>{escape(each.name)}<br><small>{where}</small></td></tr>")
     return "\n".join([*lines, "</tbody></table></div>"])
@@ -169,7 +169,7 @@ course.
 1. **Before** the first session everybody takes a form, on paper ([print it](concept_test.md)) or in the page, and notes
    how many were right. The page shows the answers after a form is finished, so collect the letters before.
 2. **After** the last session everybody takes the other form.
-3. Compare by objective rather than by sum: the page's last table names the sections to read again.
+3. Look at the objectives, not only at the sum: the page's table names the sections to read again.
 
 In the page nothing leaves the reader's browser: answers are kept there until they are erased, and you see only what you
 are shown. It is a test of teaching, not for marks: right letters stand in the page's source.

@@ -91,11 +91,14 @@ def test_a_chapter_that_is_not_written_is_named_and_not_linked(tmp_path):
     (tmp_path / "chapters" / "08_impossibility.ipynb").touch()
     each = next(each for each in KNOWN if ("10_weak_supervision", "") in each.read)
     assert concept_test.links(each, tmp_path) == [
-        "[08 · What one pair gives away](../chapters/08_impossibility.ipynb#what-one-pair-gives-away)",
+        '<a href="../chapters/08_impossibility.html#what-one-pair-gives-away">08 · What one pair gives away</a>',
         "10 · Weak supervision (to come)",
     ]
     (tmp_path / "chapters" / "10_weak_supervision.ipynb").touch()
-    assert concept_test.links(each, tmp_path)[1] == "[10 · Weak supervision](../chapters/10_weak_supervision.ipynb)"
+    assert (
+        concept_test.links(each, tmp_path)[1]
+        == '<a href="../chapters/10_weak_supervision.html">10 · Weak supervision</a>'
+    )
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,8 @@ before you read, and form B after: question *k* of both asks for the same thing 
 the reading has changed. Guessing gets a quarter of them. By the course's own count, two minutes a question, a form
 takes {minutes} minutes; paper and a pocket calculator are allowed.
 
-<noscript><p>Without JavaScript nothing is counted: answer on paper first, then open the answers.</p></noscript>
+Your answers stay in this browser until you erase them. Without JavaScript nothing is counted: answer on paper first,
+then open the answers.
 """
 WHEN = {"A": "before the course", "B": "after it"}
 RESULT = """## By objective, and where to read again
@@ -92,8 +93,13 @@ def _item(name: str, entry: dict) -> Item:
     options = entry.get("options", {})
     if "".join(options) != LETTERS or entry.get("right") not in options or any(len(o) != 2 for o in options.values()):
         raise ValueError(f"{name}: got {entry}; allowed are options a to d, [text, what it shows], and the right one.")
-    texts, shows = ({letter: option[place] for letter, option in options.items()} for place in (0, 1))
-    return Item(entry["stem"], texts, entry["right"], shows)
+    texts, shows = ({letter: _typed(each[place]) for letter, each in options.items()} for place in (0, 1))
+    return Item(_typed(entry["stem"]), texts, entry["right"], shows)
+
+
+def _typed(text: str) -> str:
+    """With the apostrophe that the book's other pages have."""
+    return text.replace("'", "’")
 
 
 def links(objective: Objective, root: Path = notebook_io.ROOT) -> list[str]:

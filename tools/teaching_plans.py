@@ -115,7 +115,11 @@ def table(plan: dict) -> str:
 
 
 def sessions(plan: dict) -> str:
-    lines = [f"{place}. **{each['title']}.** {each['class']}" for place, each in enumerate(plan["sessions"], 1)]
+    """What is done in each, as a list."""
+    lines = []
+    for place, each in enumerate(plan["sessions"], 1):
+        end = "" if each["title"].endswith("?") else "."
+        lines.append(f"{place}. **{each['title']}{end}** {each['class']}")
     return "\n".join(lines)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import notebook_io
 import teaching_plans
+from course_grading import registry
 
 
 def test_the_page_is_up_to_date():
@@ -55,3 +56,19 @@ def test_a_plan_with_a_chapter_that_there_is_not_is_refused(tmp_path):
     (tmp_path / "plans.yml").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=r"plans.yml: got .*77"):
         teaching_plans.load(tmp_path / "plans.yml")
+
+
+def test_the_graded_example_is_what_the_checks_say():
+    """The messages that the page quotes, and rows whose points add up to at most what is possible."""
+    text = (notebook_io.ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"^- (01\.\d): “(?:\d of \d right\. )?(.+)”$", text, re.MULTILINE)
+    assert [task for task, _ in quoted] == ["01.4", "01.5"]
+    for task, message in quoted:
+        assert message in [wrong.message for wrong in registry.find(task).wrong]
+    table = {
+        line.split()[0]: [*map(float, line.split()[1:])]
+        for line in re.findall(r"^(?:[ab]\w+\.ipynb|poss).+", text, re.M)
+    }
+    possible = table["possible"]
+    assert possible[:6] == [task.points for task in registry.exercises_of("01")]
+    assert len(table) == 3 and all(sum(row[:-1]) == row[-1] <= possible[-1] for row in table.values())

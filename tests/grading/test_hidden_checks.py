@@ -18,6 +18,6 @@ def test_right_answers_pass_on_many_inputs(hidden, answers):
     right = [answers(hidden.of[:2])[hidden.of], *registry.find(hidden.of).also_right]
     right += [hidden.reference] if isinstance(hidden, Function) else []
     assert len(right) >= 3
-    for seed in range(100):
+    for seed in range(25):
         for answer in right:
             assert hidden.judge(LocalAnswer(answer), seed) == Verdict(True, hidden.praise), f"seed {seed}"

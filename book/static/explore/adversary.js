@@ -1,7 +1,7 @@
 // Chapter 15: a shape that steps along a row. Which sizes, spacings and shapes have all distances equal?
 (() => {
   const { maths: { mean, range, largestEigenvalue } } = globalThis.Explore;
-  const PLACES = 8, CANVAS = 64;
+  const PLACES = 8, CANVAS = 64, STRIP = 20;  // of the image only a strip is shown
   const LIT = {  // whether the pixel (x, y) of a shape of `size` pixels is white
     square: () => true,
     frame: (x, y, size) => Math.min(x, y) === 0 || Math.max(x, y) === size - 1,
@@ -55,13 +55,19 @@
     const spacing = panel.range('Spacing', { min: 1, max: 8, value: 5, format: value => `${value} px` });
     const first = panel.range('One place', { min: 0, max: 7, value: 2 });
     const second = panel.range('Another', { min: 0, max: 7, value: 3 });
-    const scene = panel.picture('Both images at once: grey where only one of them is white, white where both are.', 64, 64);
-    const canvas = element('canvas', { width: CANVAS, height: CANVAS, 'aria-hidden': 'true' });
+    const scene = panel.picture('Both images in one: grey where one of them is white, white where both are.', CANVAS, STRIP);
+    const canvas = element('canvas', { width: CANVAS, height: STRIP, 'aria-hidden': 'true' });
     scene.stage.prepend(canvas);
-    const table = panel.picture('The distance of any two places: the darker, the farther. Framed: your two.', 8.4, 8.4);
-    const cells = range(64, n => shape('rect', { x: n % 8 + .2, y: Math.floor(n / 8) + .2, width: 1, height: 1, class: 'cell' }));
+    const table = panel.picture('Distances of all pairs of places: the fuller the colour, the farther. Framed: your two.', 9, 9);
+    const at = place => place + 1;
+    const cells = range(64, n => shape('rect', { x: at(n % 8), y: at(Math.floor(n / 8)), width: 1, height: 1, class: 'cell' }));
+    const names = range(16, n => {
+      const [x, y] = n < 8 ? [at(n) + .5, .75] : [.6, at(n - 8) + .68], name = shape('text', { x, y, class: 'tiny' });
+      name.textContent = n % 8;
+      return name;
+    });
     const mark = shape('rect', { width: 1, height: 1, class: 'mark' });
-    table.svg.append(...cells, mark);
+    table.svg.append(...names, ...cells, mark);
     let last = '', found;
 
     function draw() {
@@ -71,14 +77,14 @@
       if (name !== last) found = design(kind.value, a, s);
       last = name;
       const start = Math.floor((CANVAS - a - 7 * s) / 2);
-      const lit = (x, y, at) => {
-        const [u, v] = [x - start - s * at, y - Math.floor((CANVAS - a) / 2)];
+      const lit = (x, y, where) => {
+        const [u, v] = [x - start - s * where, y - Math.floor((STRIP - a) / 2)];
         return u >= 0 && v >= 0 && u < a && v < a && LIT[kind.value](u, v, a);
       };
       paint(canvas, (x, y) => .55 * (lit(x, y, i) + lit(x, y, j)) - (lit(x, y, i) && lit(x, y, j) ? .1 : 0));
       const top = Math.max(found.most, 1);
       cells.forEach((cell, n) => cell.setAttribute('fill-opacity', found.matrix[Math.floor(n / 8)][n % 8] / top));
-      set(mark, { x: j + .2, y: i + .2 });
+      set(mark, { x: at(j), y: at(i) });
       return words(a, s, i, j);
     }
 
@@ -87,9 +93,9 @@
       const equal = found.least === found.most;
       const flat = 2 * white / 64 / (white / 4096 * (1 - white / 4096) * 4096 / 4095);
       return `Between places ${i} and ${j} ${area} pixels differ; the shapes share ${white - area / 2} of ${white}. `
-        + (equal ? `All different places are equally far apart, ${found.most}: an adversary. `
-          : `Different places are from ${found.least} to ${found.most} apart (spread ${found.spread.toFixed(2)}): it leaks. `)
-        + `2λ = ${found.price.toFixed(1)}, where constant distances of this shape would give ${flat.toFixed(1)}. `
+        + (equal ? `All different places in the row are equally far apart, ${found.most}: an adversary. `
+          : `Different places in the row are from ${found.least} to ${found.most} apart (spread ${found.spread.toFixed(2)}): it leaks. `)
+        + `2λ, of all 64 places, is ${found.price.toFixed(1)}; constant distances would give ${flat.toFixed(1)}. `
         + `The largest spacing for ${a} px is ${room(a)} px.`;
     }
     return panel;

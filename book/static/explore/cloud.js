@@ -77,12 +77,12 @@
     const angle = panel.range('Turned by', { min: 0, max: 90, value: 30, format: value => `${value}°` });
     const ratio = panel.range('Length to breadth', { min: 1, max: 4, step: .5, value: 3 });
     const width = panel.range('Width of a posterior', { min: .05, max: .5, step: .05, value: .2, format: v => v.toFixed(2) });
-    const BINS = 24, REACH = 6, SCALE = 40;  // of a picture: bins of a marginal, where an axis ends, a nat's length
+    const BINS = 24, REACH = 5, SCALE = 40;  // of a picture: bins of a marginal, where an axis ends, a nat's length
     const scene = caption => {
-      const picture = panel.picture(caption, 100, 100);
+      const picture = panel.picture(caption, 100, 100, 'small');
       const dots = shape('path', { class: 'cloud' }), sides = [0, 1].map(() => shape('path', { class: 'margin' }));
       picture.svg.append(shape('path', { d: 'M18 82H98M18 82V2', class: 'axis' }), dots, ...sides);
-      return { picture, dots, sides };
+      return { dots, sides };
     };
     const pictures = [scene('The codes; at the sides how each latent by itself is spread, its marginal.'),
       scene('The same codes after permute_dims: the marginals stay, who stands beside whom is chance.')];
@@ -124,10 +124,10 @@
       const truth = exact(law.value, ratio.value, angle.value), score = gaussianScore(points);
       const { all, batch, mss, mws } = estimates(points, width.value);
       [truth, score, all, batch, mss, mws].forEach((value, row) => {
-        const wide = Math.min(44, Math.max(0, value * SCALE));
+        const wide = Math.min(40, Math.max(0, value * SCALE));
         set(rows[row].bar, { width: wide });
         set(rows[row].value, { x: 41.5 + wide });
-        rows[row].value.textContent = value.toFixed(3) + (value * SCALE > 44 ? ' …' : '');
+        rows[row].value.textContent = value.toFixed(3) + (value * SCALE > 40 ? ' …' : '');
       });
       return `${law.value === 'gaussian' ? 'A Gaussian' : 'A box'}, ${ratio.value} times as long as broad, turned by `
         + `${angle.value}°: its total correlation is ${truth.toFixed(3)} nats. The Gaussian score says ${score.toFixed(3)} `

@@ -60,7 +60,7 @@
     const at = panel.range('Square at place', { min: 0, max: 7, value: 3 });
     const heights = range(KNOTS, () => 1);
 
-    const plot = panel.picture('Half of the kernel, from its centre to its radius. Drag the points to draw another.', 100, 60);
+    const plot = panel.picture('Half of the kernel, from its centre (left) to its radius. Drag the points to draw another.', 100, 60);
     const line = shape('path', { class: 'line' });
     plot.svg.append(shape('path', { d: 'M4 54H96', class: 'axis' }), line);
     const [left, right, bottom, tall] = [6, 94, 54, 46];
@@ -71,18 +71,18 @@
         heights[knot] = Math.min(1, Math.max(0, Math.round((bottom - y) / tall * 20) / 20));
       },
     }));
-    const seen = panel.picture('The square, blurred.', 64, 64);
+    const seen = panel.picture('The square, blurred.', 64, 64, 'small');
     const canvas = element('canvas', { width: CANVAS, height: CANVAS, 'aria-hidden': 'true' });
     seen.stage.prepend(canvas);
-    const curve = panel.picture('Distance of each place in the row from the square’s, as a share of the farthest.', 100, 60);
+    const curve = panel.picture('Distance of each place in the row from the square’s, as a share of the farthest.', 100, 80, 'small');
     const trace = shape('path', { class: 'line' });
     const dots = range(PLACES, () => shape('circle', { r: 2, class: 'dot' }));
     const names = range(PLACES, p => {
-      const name = shape('text', { x: 8 + 12 * p, y: 59, 'text-anchor': 'middle', class: 'small' });
+      const name = shape('text', { x: 8 + 12 * p, y: 79, 'text-anchor': 'middle', class: 'small' });
       name.textContent = p;
       return name;
     });
-    curve.svg.append(shape('path', { d: 'M4 54H96', class: 'axis' }), trace, ...dots, ...names);
+    curve.svg.append(shape('path', { d: 'M4 73H96', class: 'axis' }), trace, ...dots, ...names);
 
     function draw() {
       const r = radius.value, here = at.value;
@@ -96,7 +96,7 @@
       points.forEach(([x, y], knot) => handles[knot](x, y, `${Math.round(100 * heights[knot])} per cent`));
       const white = Math.max(...spots[here]) * Math.max(...spots[3]) || 1;
       paint(canvas, (x, y) => spots[here][x] * spots[3][y] / white);
-      const marks = matrix[here].map((value, p) => [8 + 12 * p, bottom - 46 * value / most]);
+      const marks = matrix[here].map((value, p) => [8 + 12 * p, 73 - 66 * value / most]);
       trace.setAttribute('d', `M${marks.join('L')}`);
       dots.forEach((dot, p) => set(dot, { cx: marks[p][0], cy: marks[p][1], class: p === here ? 'dot here' : 'dot' }));
       return words(r, here, matrix[here], found, kernel);

@@ -107,7 +107,7 @@
       const size = area(triangle), angle = turn(way, arrows), angles = [corner.value, ...[[0, 1, 2], [1, 2, 0]].map(
         ([a, b, c]) => angleAt(triangle[a], triangle[b], triangle[c]) / RADIANS)];
       return `The angles of the triangle are ${angles.map(value => `${value.toFixed(1)}°`).join(', ')}: together `
-        + `${sum(angles).toFixed(1)}°. Its area is ${size.toFixed(3)}, as a share of a full turn ${(size / RADIANS).toFixed(1)}°. `
+        + `${sum(angles).toFixed(1)}°. Its area is ${size.toFixed(3)}, which as an angle is ${(size / RADIANS).toFixed(1)}°. `
         + (at === 180 ? `Back at the pole the arrow is turned by ${(angle / RADIANS).toFixed(1)}°.`
           : `The arrow has gone ${Math.round(at / 1.8)} per cent of the way.`);
     }

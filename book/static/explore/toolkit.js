@@ -30,7 +30,8 @@
       this.words = element('p', { class: 'readout', role: 'status' });
       place.setAttribute('role', 'group');
       place.setAttribute('aria-label', title);
-      place.replaceChildren(element('p', { class: 'title' }, title), this.controls, this.pictures, this.words);
+      this.pictures.append(this.words);  // the style sheet puts it last
+      place.replaceChildren(element('p', { class: 'title' }, title), this.controls, this.pictures);
       this.place = place;
     }
 
@@ -101,23 +102,23 @@
     button(label, press) {
       const made = element('button', { type: 'button' }, label);
       made.addEventListener('click', () => { press(); this.change(); });
-      this.controls.append(made);
-      return made;
+      const last = this.controls.lastElementChild;  // buttons stand side by side
+      if (last?.matches('.buttons')) last.append(made);
+      else this.controls.append(element('div', { class: 'buttons' }, made));
     }
 
-    // A picture with words below it, `width` × `height` in units of its own. → { svg, stage, caption }
-    picture(caption, width, height) {
+    // A picture with words below it, `width` × `height` in units of its own; two small ones fit side by side on a phone.
+    picture(caption, width, height, kind = '') {
       const svg = shape('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': caption });
       const stage = element('div', { class: 'stage', style: `aspect-ratio: ${width} / ${height}` }, svg);
-      const words = element('figcaption', {}, caption);
-      this.pictures.append(element('figure', {}, stage, words));
-      return { svg, stage, width, height, caption: words };
+      this.pictures.append(element('figure', { class: kind }, stage, element('figcaption', {}, caption)));
+      return { svg, stage, width, height };
     }
 
     // A point of a picture that is dragged, or moved by the arrow keys; `move(x, y)` gets its place in the picture's
     // units and `step` is what an arrow key moves it by. It is a button, so that it can be reached. → place(x, y, words)
-    handle(picture, name, { step, move, kind = '' }) {
-      const made = element('button', { type: 'button', class: `handle ${kind}`.trim() });
+    handle(picture, name, { step, move, kind = '', letter = '' }) {
+      const made = element('button', { type: 'button', class: `handle ${kind}`.trim(), 'data-letter': letter });
       const at = { x: 0, y: 0 };
       const go = (x, y) => {
         const within = (value, most) => Math.min(Math.max(value, 0), most);

@@ -50,19 +50,19 @@
     });
     panel.button('Put back', () => Object.assign(points, structuredClone(START)));
 
-    const scene = panel.picture('Codes in two latents. Shaded: where the negative has a shared latent. Arrows: one step of '
-      + 'descent, five times as long.', 80, 80);
+    const scene = panel.picture('Codes in two latents. Shaded: where the negative has a shared latent. Arrows: where '
+      + 'a step of descent moves each point.', 80, 80);
     const bands = [0, 1].map(() => shape('path', { class: 'band' }));
     const grid = range(9, n => `M${10 * n} 0V80M0 ${10 * n}H80`).join('');
     const ways = Object.keys(START).map(() => shape('path', { class: 'way' }));
     const labels = ['latent 0 →', 'latent 1 →'].map((words, j) => {
-      const label = shape('text', { class: 'small', transform: j ? 'translate(4 79) rotate(-90)' : 'translate(1 79)', ...(j ? {} : { x: 5 }) });
+      const label = shape('text', { class: 'small', transform: ['translate(6 78.5)', 'translate(4.5 76) rotate(-90)'][j] });
       label.textContent = words;
       return label;
     });
     scene.svg.append(...bands, shape('path', { d: grid, class: 'grid' }), ...labels, ...ways);
     const handles = Object.fromEntries(Object.keys(START).map(name => [name, panel.handle(scene, name, {
-      step: 1, kind: name,
+      step: 1, kind: name, letter: name[0],
       move: (x, y) => { points[name] = [x / 10 - REACH, REACH - y / 10].map(within); },
     })]));
     const within = value => Math.max(-REACH, Math.min(REACH, Math.round(value * 100) / 100));
@@ -80,7 +80,7 @@
       return half(1) + half(-1);
     };
     const arrow = (name, gradient) => {
-      const [from, way] = [to(points[name]), [-5 * gradient[0], 5 * gradient[1]]], size = Math.hypot(...way);
+      const [from, way] = [to(points[name]), [-8 * gradient[0], 8 * gradient[1]]], size = Math.hypot(...way);
       if (size < .01) return '';
       const [x, y] = from.map((value, j) => value + way[j]), [u, v] = way.map(value => 1.6 * value / size);
       return `M${from}L${x} ${y}M${x - u - v} ${y - v + u}L${x} ${y}L${x - u + v} ${y - v - u}`;

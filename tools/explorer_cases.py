@@ -1,7 +1,7 @@
 """What explorers must compute: cases from course_lib, stored for the tests of their scripts.
 
-`tools/explorer_cases.py` writes tests/explore/cases.json; with `--check` it says whether the stored cases are course_lib's
-as it is now. A case is a function of `Explore`, its arguments and its result.
+`tools/explorer_cases.py` writes tests/explore/cases.json; with `--check` it says whether the stored cases are still
+what course_lib computes. A case is a function of `Explore`, its arguments and its result.
 """
 
 import json
@@ -9,14 +9,14 @@ import sys
 
 import numpy as np
 import torch
+
+import notebook_io
 from course_lib import distances, metrics
 from course_lib.data import XYSquares
 from course_lib.frameworks import AdaTripletVAE, Step
 from course_lib.losses import aggregate_log_densities, shared_latents, triplet_loss
 from course_lib.losses.blur import blur, box_kernel, gaussian_kernel
 from course_lib.models import DiagonalGaussian, mlp_vae
-
-import notebook_io
 
 CASES = notebook_io.ROOT / "tests" / "explore" / "cases.json"
 PLACES, SIDE = 8, 64

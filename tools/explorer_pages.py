@@ -2,8 +2,9 @@
 
 import re
 
-import notebook_io
 from sphinx.util import logging
+
+import notebook_io
 
 FOLDER = notebook_io.ROOT / "book" / "static" / "explore"
 SHARED = ("toolkit", "maths")  # what each explorer needs, in this order

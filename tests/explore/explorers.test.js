@@ -75,3 +75,22 @@ test('an arrow carried around a triangle is turned by its area', () => {
     }
   }
 });
+
+test('what chapter 19 says of steps of descent', () => {
+  const { adaptive, START } = Explore.triplet, fixed = { margin: 5, weight: .5, strength: .5, resting: 5 };
+  const walk = (points, steps) => {
+    let now = structuredClone(points);
+    for (let step = 0; step < steps; step += 1) {
+      const { gradients } = adaptive({ ...now, ...fixed });
+      for (const name of Object.keys(now)) now[name] = now[name].map((value, j) => value - .1 * gradients[name][j]);
+    }
+    return adaptive({ ...now, ...fixed });
+  };
+  const above = walk(START, 8), below = walk({ ...START, positive: [0, -4] }, 4);
+  near(above.differences.slice(0, 2), [3.8, 1.2], 'the positive above');
+  assert.deepEqual(above.mask, [false, true]);
+  assert.ok(below.differences[1] > 1.8);
+  assert.deepEqual(below.mask, [false, false]);
+  const averaged = adaptive({ ...START, ...fixed, weight: 0 });
+  near(averaged.gradients.negative, [-1, 0], 'ω = 0');
+});

@@ -87,10 +87,10 @@
     const pictures = [scene('The codes; at the sides how each latent by itself is spread, its marginal.'),
       scene('The same codes after permute_dims: the marginals stay, who stands beside whom is chance.')];
     const bars = panel.picture('Total correlation in nats: exact, by the score, and by estimates.', 100, 66);
-    const rows = ['exact, of the law', 'Gaussian score', 'all posteriors', 'batch', 'MSS', 'MWS'].map((name, row) => {
+    const rows = ['exact', 'Gaussian score', 'all posteriors', 'batch', 'MSS', 'MWS'].map((name, row) => {
       const y = 3 + 11 * row;
-      const label = shape('text', { x: 37, y: y + 5.6, 'text-anchor': 'end', class: 'small' });
-      const value = shape('text', { y: y + 5.6, class: 'small' });
+      const label = shape('text', { x: 37, y: y + 5.4, 'text-anchor': 'end', class: 'small' });
+      const value = shape('text', { y: y + 5.4, class: 'small' });
       const bar = shape('rect', { x: 40, y, height: 7, class: row < 2 ? 'bar first' : 'bar' });
       label.textContent = name;
       bars.svg.append(label, bar, value);

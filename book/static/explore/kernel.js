@@ -78,7 +78,7 @@
     const trace = shape('path', { class: 'line' });
     const dots = range(PLACES, () => shape('circle', { r: 2, class: 'dot' }));
     const names = range(PLACES, p => {
-      const name = shape('text', { x: 8 + 12 * p, y: 79, 'text-anchor': 'middle', class: 'small' });
+      const name = shape('text', { x: 8 + 12 * p, y: 79.5, 'text-anchor': 'middle', class: 'label' });
       name.textContent = p;
       return name;
     });

@@ -31,10 +31,10 @@
     return { differences, threshold, mask: mask.slice(0, anchor.length), toPositive, toNegative, loss, gradients };
   };
 
-  globalThis.Explore.triplet = { shared, adaptive };
+  const START = { anchor: [-1, -1], positive: [0, .5], negative: [2, .2] };
+  globalThis.Explore.triplet = { shared, adaptive, START };
   globalThis.Explore.define('triplet', place => {
     const { Panel, shape, set } = globalThis.Explore;
-    const START = { anchor: [-1, -1], positive: [0, .5], negative: [2, .2] };
     const REACH = 4, to = ([x, y]) => [10 * (REACH + x), 10 * (REACH - y)];
     const points = structuredClone(START);
     const panel = new Panel(place, 'Drag a triplet', draw);

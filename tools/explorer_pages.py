@@ -27,5 +27,5 @@ def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -
 
 
 def setup(app) -> dict:
-    app.connect("html-page-context", add_scripts)
+    app.connect("html-page-context", add_scripts, priority=400)  # before no_thebe, which makes a list of its own
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

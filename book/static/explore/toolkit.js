@@ -122,7 +122,8 @@
       const at = { x: 0, y: 0 };
       const go = (x, y) => {
         const within = (value, most) => Math.min(Math.max(value, 0), most);
-        move(within(x, picture.width), within(y, picture.height));
+        Object.assign(at, { x: within(x, picture.width), y: within(y, picture.height) });  // keys may outrun frames
+        move(at.x, at.y);
         this.change();
       };
       made.addEventListener('pointerdown', event => made.setPointerCapture(event.pointerId));

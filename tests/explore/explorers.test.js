@@ -53,6 +53,15 @@ test('a batch estimate and MWS differ by (D − 1) ln N', () => {
   near(mws - batch, Math.log(400), 'difference');
 });
 
+test('what chapter 05 says of a box', () => {
+  const { sources, turned, gaussianScore, exact } = Explore.cloud;
+  assert.equal(gaussianScore(turned(sources('box', 1), 45)).toFixed(3), '0.002');
+  near(exact('box', 1, 45), 1 - Math.log(2), 'a diamond');
+  for (const angle of [0, 20, 45, 90]) near(exact('gaussian', 1, angle), 0, 'a round Gaussian');
+  for (const [law, ratio] of [['gaussian', 3], ['box', 1], ['box', 3]])
+    assert.deepEqual([0, 1, 45, 89, 90].map(angle => exact(law, ratio, angle) > 1e-9), [false, true, true, true, false]);
+});
+
 test('the largest eigenvalue of a matrix whose eigenvalues are known', () => {
   near(Explore.maths.largestEigenvalue([[2, 1, 0], [1, 2, 0], [0, 0, .5]]), 3, 'value');
   assert.equal(Explore.maths.largestEigenvalue([[0, 0], [0, 0]]), 0);

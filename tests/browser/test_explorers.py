@@ -79,7 +79,7 @@ def test_the_adversary_by_keyboard(explorer):
             places = data.space.index([[2, 3], [3, 3]])
             apart = distances.perceived_distance(data)(places[:1], places[1:]).item() * 64**2
             price = explorer_cases.starting_price(explorer_cases.shape_images("square", 8, spacing))
-            assert f"places 2 and 3 {apart:.0f} pixels" in said and f"is {price:.1f};" in said
+            assert f"places 2 and 3 the images differ in {apart:.0f} pixels" in said and f"is {price:.1f};" in said
             assert ("an adversary" in said) == (spacing == 8)
         said = press(page, page.get_by_role("slider", name="Size"), "ArrowRight")
         assert "largest spacing for 9 px is 7 px" in said and "it leaks" in said

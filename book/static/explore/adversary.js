@@ -92,7 +92,7 @@
       const area = found.matrix[i][j], white = overlaps(kind.value, a)(0);
       const equal = found.least === found.most;
       const flat = 2 * white / 64 / (white / 4096 * (1 - white / 4096) * 4096 / 4095);
-      return `Between places ${i} and ${j} ${area} pixels differ; the shapes share ${white - area / 2} of ${white}. `
+      return `At places ${i} and ${j} the images differ in ${area} pixels, and the shapes share ${white - area / 2} of ${white}. `
         + (equal ? `All different places in the row are equally far apart, ${found.most}: an adversary. `
           : `Different places in the row are from ${found.least} to ${found.most} apart (spread ${found.spread.toFixed(2)}): it leaks. `)
         + `2λ, of all 64 places, is ${found.price.toFixed(1)}; constant distances would give ${flat.toFixed(1)}. `

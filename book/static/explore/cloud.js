@@ -77,7 +77,7 @@
     const angle = panel.range('Turned by', { min: 0, max: 90, value: 30, format: value => `${value}°` });
     const ratio = panel.range('Length to breadth', { min: 1, max: 4, step: .5, value: 3 });
     const width = panel.range('Width of a posterior', { min: .05, max: .5, step: .05, value: .2, format: v => v.toFixed(2) });
-    const BINS = 24, REACH = 5, SCALE = 40;  // of a picture: bins of a marginal, where an axis ends, a nat's length
+    const BINS = 24, REACH = 5, SCALE = 36;  // of a picture: bins of a marginal, where an axis ends, a nat's length
     const scene = caption => {
       const picture = panel.picture(caption, 100, 100, 'small');
       const dots = shape('path', { class: 'cloud' }), sides = [0, 1].map(() => shape('path', { class: 'margin' }));
@@ -89,9 +89,9 @@
     const bars = panel.picture('Total correlation in nats: exact, by the score, and by estimates.', 100, 66);
     const rows = ['exact', 'Gaussian score', 'all posteriors', 'batch', 'MSS', 'MWS'].map((name, row) => {
       const y = 3 + 11 * row;
-      const label = shape('text', { x: 37, y: y + 5.4, 'text-anchor': 'end', class: 'small' });
+      const label = shape('text', { x: 41, y: y + 5.4, 'text-anchor': 'end', class: 'small' });
       const value = shape('text', { y: y + 5.4, class: 'small' });
-      const bar = shape('rect', { x: 40, y, height: 7, class: row < 2 ? 'bar first' : 'bar' });
+      const bar = shape('rect', { x: 43, y, height: 7, class: row < 2 ? 'bar first' : 'bar' });
       label.textContent = name;
       bars.svg.append(label, bar, value);
       return { bar, value };
@@ -124,10 +124,10 @@
       const truth = exact(law.value, ratio.value, angle.value), score = gaussianScore(points);
       const { all, batch, mss, mws } = estimates(points, width.value);
       [truth, score, all, batch, mss, mws].forEach((value, row) => {
-        const wide = Math.min(40, Math.max(0, value * SCALE));
+        const wide = Math.min(36, Math.max(0, value * SCALE));
         set(rows[row].bar, { width: wide });
-        set(rows[row].value, { x: 41.5 + wide });
-        rows[row].value.textContent = value.toFixed(3) + (value * SCALE > 40 ? ' …' : '');
+        set(rows[row].value, { x: 44.5 + wide });
+        rows[row].value.textContent = value.toFixed(3) + (value * SCALE > 36 ? ' …' : '');
       });
       return `${law.value === 'gaussian' ? 'A Gaussian' : 'A box'}, ${ratio.value} times as long as broad, turned by `
         + `${angle.value}°: its total correlation is ${truth.toFixed(3)} nats. The Gaussian score says ${score.toFixed(3)} `

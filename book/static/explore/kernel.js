@@ -55,7 +55,7 @@
   globalThis.Explore.define('kernel', place => {
     const { Panel, shape, set, element, paint } = globalThis.Explore;
     const panel = new Panel(place, 'Draw a kernel', draw);
-    const kind = panel.radios('Kernel', { box: 'box', gaussian: 'Gaussian', drawn: 'drawn by you' }, 'box');
+    const kind = panel.radios('Kernel', { box: 'box', gaussian: 'Gaussian', drawn: 'drawn' }, 'box');
     const radius = panel.range('Radius', { min: 0, max: 63, value: 4, format: value => `${value} px` });
     const at = panel.range('Square at place', { min: 0, max: 7, value: 3 });
     const heights = range(KNOTS, () => 1);

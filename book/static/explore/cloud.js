@@ -86,7 +86,7 @@
     };
     const pictures = [scene('The codes; at the sides how each latent by itself is spread, its marginal.'),
       scene('The same codes after permute_dims: the marginals stay, who stands beside whom is chance.')];
-    const bars = panel.picture('Total correlation in nats: exact, by the score, and by estimates.', 100, 66);
+    const bars = panel.picture('Total correlation in nats: exact, by the score, and by estimates.', 106, 66);
     const rows = ['exact', 'Gaussian score', 'all posteriors', 'batch', 'MSS', 'MWS'].map((name, row) => {
       const y = 3 + 11 * row;
       const label = shape('text', { x: 41, y: y + 5.4, 'text-anchor': 'end', class: 'small' });

@@ -7,7 +7,7 @@ import math
 
 import torch
 
-from course_grading.checks.ch12_symmetry import bundles
+from course_grading.checks.ch12_symmetry import bundles, turn_of
 from course_grading.exercise import hidden
 from course_grading.registry import find
 
@@ -32,7 +32,8 @@ def _many_corners(generator: torch.Generator) -> list[list[torch.Tensor]]:
     circles = torch.stack([rings * angles.cos(), rings * angles.sin(), heights.expand(4, 40)], 2)
     wild = torch.randn(10, 9, 3, generator=generator, dtype=torch.float64)
     wild[..., 2] = wild[..., 2].abs() + 0.5  # no two corners are opposite each other
-    return [[circles], [wild / wild.norm(dim=2, keepdim=True)]]
+    wild = wild / wild.norm(dim=2, keepdim=True)
+    return [[walks[turn_of(walks).abs() < 3]] for walks in (circles, wild)]
 
 
 def _large_planes(generator: torch.Generator) -> list[list[torch.Tensor]]:

@@ -350,13 +350,15 @@ def loops(generator: torch.Generator) -> list[list[Tensor]]:
 
 
 def factor_sizes(loops: Tensor) -> Tensor:
-    """By averages of a matrix at random over products of loops, until nothing changes any more."""
-    draw = torch.Generator().manual_seed(3)
-    field = torch.randn(loops.shape[1:], generator=draw, dtype=loops.dtype)
-    field = field + field.T
-    for _ in range(3000):
-        field = (field + (loops @ field @ loops.mT).mean(0) + (loops.mT @ field @ loops).mean(0)) / 3
-    return _runs(torch.linalg.eigvalsh(field))
+    """By what a matrix at random becomes on average when it is carried around very many of the loops, and back."""
+    size = loops.shape[1]
+    average = torch.stack([torch.kron(loop, loop) for loop in loops]).mean(0)
+    average = (average + average.T) / 4 + torch.eye(size**2, dtype=loops.dtype) / 2
+    for _ in range(16):
+        average = average @ average  # 65,536 loops
+    field = torch.randn(size, size, generator=torch.Generator().manual_seed(3), dtype=loops.dtype)
+    field = (average @ (field + field.T).flatten()).view(size, size)
+    return _runs(torch.linalg.eigvalsh((field + field.T) / 2))
 
 
 def _runs(entries: Tensor) -> Tensor:

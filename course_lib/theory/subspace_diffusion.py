@@ -77,8 +77,9 @@ class ManifoldSplit(NamedTuple):
 
 
 def split_manifold(
-    points, dim: int, *, gap: float, neighbours: int = 12, count: int = 6, seed: int = 0, max_bytes: int = 2**30
-) -> ManifoldSplit:
+    points, dim: int, *, gap: float, neighbours: int = 12, count: int = 6, seed: int = 0, max_bytes: int = 2**30,
+    tangents=None,
+) -> ManifoldSplit:  # fmt: skip
     """Split the tangent spaces of a product manifold into those of its factors, without labels.
 
     A projection onto the tangent space of one factor does not change when it is carried around: it has the eigenvalue 0
@@ -89,7 +90,7 @@ def split_manifold(
     points : (t, n), evenly spread over the manifold, in coordinates whose distances are its own.
     dim : k, its dimension. neighbours : of each point in the graph. gap : γ, the eigenvalue below which a field counts.
     count : how many eigenvalues are computed. seed : of the first vector of the eigenvalue search.
-    max_bytes : as in `connection_laplacian`, which grows like k⁴.
+    max_bytes, tangents : as in `connection_laplacian`, which grows like k⁴.
 
     Raises ValueError for unusable arguments, and when no eigenvalue or all `count` of them lie below `gap`.
 
@@ -99,7 +100,7 @@ def split_manifold(
     """
     (gap,) = check_numbers(0, above=True, gap=gap)
     check_integers(1, count=count)
-    laplacian, tangents = connection_laplacian(points, dim, neighbours, max_bytes)
+    laplacian, tangents = connection_laplacian(points, dim, neighbours, max_bytes, tangents)
     basis, draws = symmetric_basis(dim), np.random.default_rng(check_seed(seed))
     if count >= laplacian.shape[0]:
         raise ValueError(f"count: got {count}; allowed are fewer eigenvalues than the {laplacian.shape[0]} there are.")
@@ -120,12 +121,15 @@ def split_manifold(
 
 
 def connection_laplacian(
-    points, dim: int, neighbours: int = 12, max_bytes: int = 2**30
+    points, dim: int, neighbours: int = 12, max_bytes: int = 2**30, tangents=None
 ) -> tuple[bsr_matrix, np.ndarray]:
     """The second-order graph connection Laplacian on symmetric matrices of trace 0, and the tangent spaces.
 
     Each edge has a block d × d and each point one on the diagonal, d = k (k + 1)/2 − 1. Returns it as a sparse matrix
     (t·d, t·d), and orthonormal bases of the tangent spaces, (t, n, k), from the differences to a point's neighbours.
+
+    tangents : those bases, (t, n, k), where they are known. Of a product that separates its factors' coordinates the
+        projections onto the factors then have the eigenvalue 0 itself, however few the points: see chapter 12.
 
     max_bytes : of the matrix, 1 GiB by default. A larger one is refused before it is made. Most of what is held while a
         large one is made is itself: with 1,000 points and 12 neighbours, k of 2, 4, 6, 8 and 10 took 0.5, 9.5, 47, 145
@@ -149,7 +153,7 @@ def connection_laplacian(
     rows, columns = np.concatenate([first, place]), np.concatenate([second, place])
     order = np.lexsort((columns, rows))
     blocks, target = np.empty((len(order), len(basis), len(basis))), order.argsort()
-    tangents = _tangents(points, graph, dim)
+    tangents = _tangents(points, graph, dim) if tangents is None else _check_tangents(tangents, points, dim)
     for start in range(0, len(first), CHUNK):
         chunk = slice(start, start + CHUNK)
         blocks[target[: -len(points)][chunk]] = -_carried(tangents[first[chunk]], tangents[second[chunk]], basis)
@@ -202,6 +206,15 @@ def _tangents(points: np.ndarray, graph: csr_matrix, dim: int) -> np.ndarray:
     for place, point in enumerate(points):
         near = points[graph.indices[graph.indptr[place] : graph.indptr[place + 1]]] - point
         tangents[place] = np.linalg.svd(near, full_matrices=False)[2][:dim].T
+    return tangents
+
+
+def _check_tangents(tangents, points: np.ndarray, dim: int) -> np.ndarray:
+    tangents = float_array(tangents, "tangents")
+    if tangents.shape != (*points.shape, dim):
+        raise ValueError(f"tangents: got shape {tangents.shape}; allowed are bases of shape {(*points.shape, dim)}.")
+    if not np.allclose(tangents.transpose(0, 2, 1) @ tangents, np.eye(dim), atol=1e-6):
+        raise ValueError("tangents: got vectors that are not orthonormal; allowed are orthonormal bases.")
     return tangents
 
 

@@ -3,12 +3,14 @@
 import math
 
 import numpy as np
+from scipy.sparse.linalg import eigsh
 
-from course_lib.theory import connection_laplacian, split_manifold
+from course_lib.theory import ManifoldSplit, connection_laplacian, split_manifold
 from course_replication.runs import Context
 
 SPLIT = 15  # degrees by which found axes may miss the factor they are in
 CLOSE = 1e-12
+FIVE = 5  # factors, up to which the review says that they are separated
 # Dimensions of the spheres that are multiplied, neighbours of each point, and γ, between eigenvalues near 0 and others.
 MANIFOLDS = {
     "spheres": ((2, 2), 16, 0.5), "sphere-circle": ((2, 1), 12, 0.15), "torus": ((1, 1), 10, 0.03),
@@ -77,6 +79,37 @@ def manifolds(context: Context, num_points: int) -> dict[str, bool | float]:
     }
 
 
+def products(context: Context, points: dict[str, list[int]], neighbours: int = 20) -> dict[str, bool | float]:
+    """How many spheres of two dimensions can be multiplied so that their product is still separated.
+
+    points : for each number of spheres, how many points are drawn, ascending. γ is put between the eigenvalues that it
+    has to part, as if the number of factors were known. "angle" is the mean of the largest angle, in degrees, between a
+    factor's tangent space and the one found; "chance" the same of planes at random; "given" the same where the true
+    tangent spaces are given. Separated are factors whose angle, with the most points, is below half of chance.
+    """
+    found, separated, given = {}, {}, {}
+    for name, sizes in points.items():
+        spheres, dims = int(name), (2,) * int(name)
+        for size in sizes:
+            cloud = _product(dims, size, context.seed)
+            truth = _planes(cloud, dims)
+            split = _split_into(cloud, dims, neighbours)
+            found[f"angle/{name}-spheres/{size}"] = angle = _missed_by(split, truth)
+        found[f"chance/{name}-spheres"] = chance = _missed_by(_blind(split, truth, context.seed), truth)
+        separated[spheres] = angle < chance / 2
+        few = slice(sizes[0])
+        known = np.concatenate(truth, axis=2)[few]
+        split = _split_into(cloud[few], dims, neighbours, known)
+        found[f"given/{name}-spheres"] = given[spheres] = _missed_by(split, [part[few] for part in truth])
+    return found | {
+        "factors/separated": max((number for number, answer in separated.items() if answer), default=1),
+        "small-products-separated": all(answer for number, answer in separated.items() if number <= FIVE),
+        "large-products-not": not any(answer for number, answer in separated.items() if number > FIVE),
+        "all-separated-given-their-planes": max(given.values()) < 1,
+        "settings": len(separated),
+    }
+
+
 def entries(context: Context) -> dict[str, bool | float]:
     """Non-zero entries of the Laplacian for each edge, on spheres of 2 to 10 dimensions, and their growth."""
     counts = {}
@@ -116,6 +149,41 @@ def _product(dims: tuple[int, ...], num_points: int, seed: int) -> np.ndarray:
         normal = draws.normal(size=(num_points, dim + 1))
         parts.append(normal / np.linalg.norm(normal, axis=1, keepdims=True))
     return np.concatenate(parts, axis=1)
+
+
+def _split_into(points: np.ndarray, dims: tuple[int, ...], neighbours: int, tangents=None) -> ManifoldSplit:
+    """The split into as many factors as there are: γ is in the middle of the eigenvalues that it has to part."""
+    dim, most = sum(dims), 2**31  # bytes
+    laplacian, _ = connection_laplacian(points, dim, neighbours, most, tangents)
+    start = np.random.default_rng(0).normal(size=laplacian.shape[0])
+    values = eigsh(laplacian, k=len(dims), which="SA", tol=0, ncv=40, v0=start, return_eigenvectors=False)
+    gap = np.sort(values)[-2:].mean()
+    return split_manifold(
+        points, dim, gap=gap, neighbours=neighbours, count=len(dims), max_bytes=most, tangents=tangents
+    )
+
+
+def _planes(points: np.ndarray, dims: tuple[int, ...]) -> list[np.ndarray]:
+    """The true tangent space of each sphere at each point, an orthonormal basis (t, n, dimension)."""
+    ends, found = np.cumsum([0, *(dim + 1 for dim in dims)]), []
+    for low, high in zip(ends, ends[1:], strict=False):
+        across = np.linalg.svd(points[:, None, low:high])[2][:, 1:]  # at a right angle to the radius
+        found.append(np.zeros((*points.shape, high - low - 1)))
+        found[-1][:, low:high] = across.transpose(0, 2, 1)
+    return found
+
+
+def _blind(split: ManifoldSplit, truth: list[np.ndarray], seed: int) -> ManifoldSplit:
+    """The true tangent spaces, split at random into parts of the right dimensions."""
+    basis, sizes = np.concatenate(truth, axis=2), [part.shape[2] for part in truth]
+    draws = np.random.default_rng(seed).normal(size=(len(basis), basis.shape[2], basis.shape[2]))
+    factors = np.tile(np.repeat(np.arange(len(sizes)), sizes), (len(basis), 1))
+    return split._replace(axes=basis @ np.linalg.qr(draws)[0], factors=factors)
+
+
+def _missed_by(split: ManifoldSplit, truth: list[np.ndarray]) -> float:
+    """The mean over points and factors of the largest angle to the true tangent space, in degrees."""
+    return float(np.degrees(split.angles(truth)).mean())
 
 
 def _angle(split, dims: tuple[int, ...]) -> float:

@@ -58,3 +58,36 @@ def test_entries_of_the_laplacian(context, monkeypatch):
     right = symmetry.connection_laplacian
     monkeypatch.setattr(symmetry, "connection_laplacian", lambda points, dim, near: right(points[:, :3], 2, near))
     assert fails(symmetry.entries(context), "entries-grow-with-the-fourth-power")
+
+
+def test_products_are_judged_with_the_most_points_and_against_chance(context, monkeypatch):
+    """With splits that are planted: the true one, and the true tangent spaces split by dice."""
+    few = {"2": [30, 60], "5": [40], "6": [40]}
+
+    def planted_for(right):
+        def split(points, dims, neighbours, tangents=None):
+            truth = symmetry._planes(points, dims)
+            factors = np.tile(np.arange(len(dims)).repeat(2), (len(points), 1))
+            whole = ManifoldSplit(np.zeros(1), np.concatenate(truth, 2), factors)
+            return whole if tangents is not None or right(len(dims), len(points)) else symmetry._blind(whole, truth, 7)
+
+        monkeypatch.setattr(symmetry, "_split_into", split)
+        return symmetry.products(context, few)
+
+    found = planted_for(lambda factors, points: factors <= 5 and points > 30)
+    assert found["small-products-separated"] and found["large-products-not"] and found["factors/separated"] == 5
+    assert found["angle/2-spheres/30"] > 50 > 1 > found["angle/2-spheres/60"] and found["settings"] == 3
+    assert found["all-separated-given-their-planes"]
+    found = planted_for(lambda factors, points: True)
+    assert found["small-products-separated"] and not found["large-products-not"] and found["factors/separated"] == 6
+    found = planted_for(lambda factors, points: points == 30)
+    assert not found["small-products-separated"] and found["factors/separated"] == 1
+
+
+def test_true_planes_separate_spheres_with_few_points_and_dice_do_not():
+    cloud = symmetry._product((2, 2), 120, 0)
+    truth = symmetry._planes(cloud, (2, 2))
+    split = symmetry._split_into(cloud, (2, 2), 12, np.concatenate(truth, 2))
+    assert symmetry._missed_by(split, truth) < 0.01
+    np.testing.assert_allclose(np.einsum("tn,tnk->tk", cloud, truth[0]), 0, atol=1e-12)
+    assert 50 < symmetry._missed_by(symmetry._blind(split, truth, 0), truth) < 80

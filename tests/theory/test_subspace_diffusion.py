@@ -51,6 +51,20 @@ def test_the_laplacian_is_that_of_kronecker_products():
             np.testing.assert_allclose(block, expected, atol=1e-12)
 
 
+def test_given_tangent_spaces_of_a_product_split_it_exactly_and_their_bases_do_not_matter():
+    points, tangents = spheres(1, 2, n=60), np.zeros((60, 5, 3))
+    tangents[:, :2, 0] = points[:, 1::-1] * [-1, 1]
+    tangents[:, 2:, 1:] = np.linalg.svd(points[:, None, 2:])[2][:, 1:].transpose(0, 2, 1)
+    split = split_manifold(points, 3, gap=0.01, neighbours=8, tangents=tangents)
+    assert abs(split.eigenvalues[0]) < 1e-9
+    assert split.angles([tangents[:, :, :1], tangents[:, :, 1:]]).max() < 1e-3
+    turned = tangents @ orthogonal(60, 3, 3)
+    again = split_manifold(points, 3, gap=0.01, neighbours=8, tangents=turned)
+    np.testing.assert_allclose(again.eigenvalues, split.eigenvalues, atol=1e-8)
+    estimated = connection_laplacian(points, 3, 8)[1]
+    np.testing.assert_array_equal(connection_laplacian(points, 3, 8, tangents=estimated)[1], estimated)
+
+
 def test_edges_may_be_taken_in_any_portions(monkeypatch):
     points = spheres(2, n=40)
     whole, tangents = connection_laplacian(points, 2, 5)
@@ -183,6 +197,8 @@ def test_angles_are_scipys_and_factors_are_matched():
         ("points", lambda: connection_laplacian(np.zeros((50, 9)), 5, 4)),
         ("dim", lambda: connection_laplacian(np.zeros((50, 2)), 1)),
         ("max_bytes", lambda: connection_laplacian(np.zeros((50, 2)), 2, max_bytes="much")),
+        ("tangents", lambda: connection_laplacian(np.zeros((50, 5)), 2, tangents=np.zeros((50, 5, 3)))),
+        ("tangents", lambda: connection_laplacian(np.zeros((50, 5)), 2, tangents=np.ones((50, 5, 2)))),
         ("truth", lambda: ManifoldSplit(np.zeros(1), orthogonal(3, 6, 4), np.zeros((3, 4))).angles([np.eye(6)])),
         ("gap", lambda: split_manifold(spheres(1, 1), 2, gap=0)),
         ("count", lambda: split_manifold(spheres(1, 1), 2, gap=0.1, count=0)),

@@ -29,7 +29,7 @@ def stored(what: str) -> np.ndarray:
 
 
 def test_what_compute_buys():
-    found = [*floats("axes-table").values()]
+    found = [*floats("purchases").values()]
     blank, start, later, weights, learnt, pictures = found
     says(
         "(.003 ± .008)",
@@ -63,7 +63,7 @@ def test_the_first_prediction():
 
 
 def test_intervals():
-    rows = CHAPTER.html("intervals").select("tbody tr")
+    rows = CHAPTER.html("intervals-table").select("tbody tr")
     found = [[float(cell.get_text()) for cell in row.select("td")] for row in rows]
     mig, left = found[:3], found[3:]
     says("from −.79 to −.77", "twenty times as wide", "The MIG has an exponent of .04, and every interval contains 0")
@@ -74,7 +74,7 @@ def test_intervals():
 
 
 def test_how_straight_a_bend_looks():
-    found = floats("straight")
+    found = floats("straight-table")
     says("$R^2 = .921$", "still has an $R^2$ of .979", "has .84", "It is .921, whatever the range")
     assert (
         found["stopped, δ = 2"][1] == 0.921
@@ -84,7 +84,7 @@ def test_how_straight_a_bend_looks():
     factor = {points: (points**2 - 4) / (60 * (points - 1) ** 2) for points in (6, 20)}
     says("the factor only falls from .0213 to .0183", "$\\rho = .085$")
     assert (round(factor[6], 4), round(factor[20], 4)) == (0.0213, 0.0183) and round(4 * factor[6], 3) == 0.085
-    laws = floats("laws")
+    laws = floats("laws-table")
     says("Three of the four have $R^2$ above .97, and all above .85", "differs by a factor of three")
     assert sorted(row[0] > 0.97 for row in laws.values()) == [False, True, True, True]
     assert min(row[0] for row in laws.values()) > 0.85
@@ -125,7 +125,7 @@ def test_five_encoders():
     assert PUBLISHED["vit-l-14"][0].outputs == floats("five")["ViT-L/14"][2] == 768
     says("102 million for RN50, of which the image encoder has 38", "a share of .067", "between −.60 and 2.62")
     says("five of 24 orders do as well and the exponent is .23, give or take .93", "The two differ by .0007")
-    found = numbers(output("five-order"))
+    found = numbers(output("five-orders"))
     for value in (0.8, 8, 120, 0.067, 1.01, -0.60, 2.62, 5, 24, 0.208, 0.23, -0.70, 1.15):
         assert value in found
     assert round((1.15 + 0.70) / 2, 2) in (0.92, 0.93) and round(0.02616 - 0.0255, 4) == 0.0007
@@ -135,7 +135,7 @@ def test_five_encoders():
 
 
 def test_wide_codes():
-    rows = CHAPTER.html("digits").select("tbody tr")
+    rows = CHAPTER.html("run-digits").select("tbody tr")
     found = [[float(cell.get_text()) for cell in row.select("td")] for row in rows]
     learnt, blank = found[:4], found[4:]
     says("read .41 and then .72 of the factors' variance", "its MIG falls from .034 to .014, and SAP with it")

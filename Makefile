@@ -37,7 +37,7 @@ book: $(STAMP)  ## build the HTML book; a warning is an error, and so is a noteb
 	  { rm -rf _build/.doctrees; exit 1; }
 	@echo 'The book is built. Open _build/html/index.html, or in a browser: file://$(CURDIR)/_build/html/index.html'
 
-check: $(STAMP)  ## ruff and the fast tests, in nine minutes
+check: $(STAMP)  ## ruff and the fast tests, in three minutes
 	@$(BIN)/python -m ruff check .
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m 'not slow and not stress'
 	@echo 'Sound as far as the fast tests see. Before you send a change: make test, make book.'

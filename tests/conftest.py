@@ -1,19 +1,24 @@
 """What all tests share: one wheel for the session, which tests are too slow for `make check`, and which begin."""
 
 import fcntl
+import json
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+import build_book
 import build_wheel
 
 TESTS = Path(__file__).parent
-# Files and folders whose tests start kernels, browsers or workers, or train: everything else is fast, new tests too.
+# Files and folders whose tests start kernels, browsers or workers, train, or draw a million images: everything else is
+# fast, new tests too, but for those that are marked slow by themselves.
 SLOW = (
     "browser", "exercises", "replication", "training", "grading/test_attacks.py", "grading/test_check.py",
-    "grading/test_command.py", "grading/test_grader.py", "grading/test_instructors.py", "grading/test_odd_answers.py",
-    "notebooks/test_chapters.py", "theory/test_two_spheres.py",
+    "grading/test_command.py", "grading/test_grader.py", "grading/test_hidden_checks.py", "grading/test_instructors.py",
+    "grading/test_odd_answers.py", "notebooks/test_book.py", "notebooks/test_chapters.py", "published",
+    "theory/test_two_spheres.py",
 )  # fmt: skip
 # Files that take a minute or more, the longest first. They begin, so that no worker is left with one when the other has
 # nothing more to do: `make test` hands out whole files in this order, where pytest-xdist's own would be by how many
@@ -62,3 +67,33 @@ def installed(wheel, session_folder):
         if not folder.exists():
             build_wheel.install(wheel, folder)
     return folder
+
+
+class BuiltBook(NamedTuple):
+    """folder: a copy of the sources, built. before: what the copy held then. failure: what a failed build said."""
+
+    folder: Path
+    before: dict[str, str]
+    failure: str
+
+    @property
+    def html(self) -> Path:
+        return self.folder / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def built_book(session_folder):
+    """The book as the sources are now, built once, whichever process asks first."""
+    folder, notes = session_folder / "book" / "course", session_folder / "book.json"
+    with (session_folder / "book.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not notes.exists():
+            build_book.copy_sources(folder)
+            for stray in ("stray.md", ".pytest_cache/README.md", ".venv/lib/README.md"):  # as a reader's folder holds
+                (folder / stray).parent.mkdir(parents=True, exist_ok=True)
+                (folder / stray).write_text("# Not a page of the book\n")
+            before = build_book.contents(folder)
+            done = build_book.build(folder)
+            failure = (done.stdout + done.stderr) if done.returncode else ""
+            notes.write_text(json.dumps([before, failure]))
+    return BuiltBook(folder, *json.loads(notes.read_text()))

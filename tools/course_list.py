@@ -1,5 +1,6 @@
 """The chapters of the course, written or to come, as book/chapters.yml lists them."""
 
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -14,6 +15,7 @@ def parts(path: Path = CHAPTERS) -> list[dict]:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
+@cache
 def titles() -> dict[str, str]:
     """Name → title, in order: "02_vae" → "The variational auto-encoder"."""
     return {name: entry[0] for part in parts() for name, entry in part["chapters"].items()}

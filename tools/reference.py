@@ -9,12 +9,14 @@ import re
 import sys
 
 import bibliography
+import concept_test
 import course_map
 import idea_map
 import notebook_io
 import score_costs
 import scorecard
 import study_time
+import teaching_plans
 import timings
 from course_lib import frameworks, metrics
 
@@ -250,6 +252,8 @@ PAGES = {
     bibliography.PAGE: bibliography.page,
     course_map.PAGE: course_map.page,
     idea_map.PAGE: idea_map.page,
+    **concept_test.PAGES,
+    teaching_plans.PAGE: teaching_plans.page,
     timings.PAGE: timings.page,
 }
 

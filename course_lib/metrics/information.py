@@ -6,6 +6,7 @@ from course_lib.arguments import check_integers
 
 BINS = 20  # of the literature (Locatello et al., 2019, Appendix C)
 MOST_BINS = 2**53  # beyond, float64 knows no place in them
+MOST_CELLS = 2**20  # of a joint table that is held
 
 
 def check_bins(bins: int) -> None:
@@ -27,9 +28,7 @@ def discretise(latents: np.ndarray, bins: int = BINS) -> np.ndarray:
 
 def entropy(values: np.ndarray) -> float:
     """The entropy of a sample of integers (n,), in nats."""
-    counts = np.unique(values, return_counts=True)[1]
-    shares = counts / len(values)
-    return float(-(shares * np.log(shares)).sum())
+    return _entropy_of(np.unique(values, return_counts=True)[1])
 
 
 def mutual_information_of(first: np.ndarray, second: np.ndarray) -> float:
@@ -38,16 +37,37 @@ def mutual_information_of(first: np.ndarray, second: np.ndarray) -> float:
     The plug-in estimate: at independence its expectation is about (k − 1)(l − 1) / (2n) nats above 0, for k and l
     different values.
     """
-    first, second = (np.unique(values, return_inverse=True)[1] for values in (first, second))  # no product overflows
-    joint = first * (second.max() + 1) + second
-    return max(entropy(first) + entropy(second) - entropy(joint), 0.0)
+    return _information(_ranked(first), _ranked(second))
 
 
 def information_matrix(latents: np.ndarray, factors: np.ndarray, bins: int = BINS) -> np.ndarray:
     """The mutual information of each binned latent and each factor, (n, D) and (n, F) → float64 (D, F), in nats."""
-    codes = discretise(latents, bins)
-    values = [mutual_information_of(code, factor) for code in codes.T for factor in factors.T]
-    return np.array(values).reshape(latents.shape[1], factors.shape[1])
+    codes, values = (list(map(_ranked, columns.T)) for columns in (discretise(latents, bins), factors))
+    found = [_information(code, factor) for code in codes for factor in values]
+    return np.array(found).reshape(latents.shape[1], factors.shape[1])
+
+
+def _ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each value's place among the different ones, in order (n,), and how often each of those occurs: no product of
+    such places overflows."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return places, counts
+
+
+def _information(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> float:
+    (rows, row_counts), (columns, column_counts) = first, second
+    joint = rows * len(column_counts) + columns
+    if len(row_counts) * len(column_counts) > MOST_CELLS + len(joint):
+        counts = np.unique(joint, return_counts=True)[1]
+    else:  # counting needs no sorting
+        counts = np.bincount(joint)
+    both = _entropy_of(counts[counts > 0])
+    return max(_entropy_of(row_counts) + _entropy_of(column_counts) - both, 0.0)
+
+
+def _entropy_of(counts: np.ndarray) -> float:
+    shares = counts / counts.sum()
+    return float(-(shares * np.log(shares)).sum())
 
 
 def smallest_sample(factors: np.ndarray, bins: int = BINS, share: float = 0.05) -> float:

@@ -15,8 +15,8 @@ def _large_batches(generator: torch.Generator) -> list[list]:
     """Many latents, all dependent, in both variants; one of them at the prior for all images."""
     cases = []
     for variant in ("I", "II"):
-        mean = torch.randn(40, 12, generator=generator) + torch.randn(40, 1, generator=generator)
-        log_variance = -2 + torch.randn(40, 12, generator=generator)
+        mean = torch.randn(32, 8, generator=generator) + torch.randn(32, 1, generator=generator)
+        log_variance = -2 + torch.randn(32, 8, generator=generator)
         mean[:, 3], log_variance[:, 3] = 0, 0
         cases.append([mean.requires_grad_(), log_variance.requires_grad_(), variant, 0.5, 5.0])
     return cases

@@ -38,9 +38,9 @@ def _colour_images(generator: torch.Generator) -> list[list]:
 
 
 def _many_classes(generator: torch.Generator) -> list[list[torch.Tensor]]:
-    """A thousand labels of fifty classes, of which a dozen occur, and logits far from 0."""
-    labels = torch.randint(12, (1000,), generator=generator) * 4
-    return [[500 + 5 * torch.randn(1000, 50, generator=generator, dtype=torch.float64), labels]]
+    """Two hundred labels of fifty classes, of which a dozen occur, and logits far from 0."""
+    labels = torch.randint(12, (200,), generator=generator) * 4
+    return [[500 + 5 * torch.randn(200, 50, generator=generator, dtype=torch.float64), labels]]
 
 
 EXERCISES = (

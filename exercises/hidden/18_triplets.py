@@ -15,8 +15,8 @@ def _equal_codes(generator: torch.Generator) -> list[list]:
     """All codes in one point, where the loss is the margin and a root would have no gradient; and a larger batch."""
     truth = torch.randint(5, (4, 4), generator=generator)
     truth = (truth + truth.T) * (1 - torch.eye(4, dtype=torch.int64))
-    larger = torch.randn(9, 3, generator=generator, dtype=torch.float64)
-    places = torch.arange(9)
+    larger = torch.randn(7, 3, generator=generator, dtype=torch.float64)
+    places = torch.arange(7)
     told = (places.unsqueeze(1) - places).abs()
     return [[larger.requires_grad_(), told, 2.0], [torch.ones(4, 2, dtype=torch.float64).requires_grad_(), truth, 10.0]]
 
@@ -36,11 +36,11 @@ def _long_lists(generator: torch.Generator) -> list[list[torch.Tensor]]:
 
 
 def _many_classes(generator: torch.Generator) -> list[list]:
-    """Two dozen images of four classes, and two images of two classes, neither of which has a positive."""
-    codes = 3 * torch.randn(24, 4, generator=generator, dtype=torch.float64)
+    """A dozen images of four classes, and two images of two classes, neither of which has a positive."""
+    codes = 3 * torch.randn(12, 4, generator=generator, dtype=torch.float64)
     pair = torch.randn(2, 2, generator=generator, dtype=torch.float64)
-    many = torch.arange(24) % 4
-    return [[codes.requires_grad_(), many[torch.randperm(24, generator=generator)], 1.5],
+    many = torch.arange(12) % 4
+    return [[codes.requires_grad_(), many[torch.randperm(12, generator=generator)], 1.5],
             [pair.requires_grad_(), torch.tensor([0, 1]), 1.0]]  # fmt: skip
 
 

@@ -1,14 +1,10 @@
 """What the tests in a browser share: the browser itself, which continuous integration must have, and the built book."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 import browser as chromium
-import notebook_io
 
 
 @pytest.fixture(scope="session")
@@ -31,11 +27,7 @@ def browser(do_without):
 
 
 @pytest.fixture(scope="session")
-def html(tmp_path_factory):
+def html(built_book):
     """The folder of the book's pages as the sources are now. Whether building them warns is another test's question."""
-    folder = tmp_path_factory.mktemp("book")
-    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", ".", "--config", "_config.yml"]
-    command += ["--toc", "book/_toc.yml", "--path-output", str(folder), "--quiet"]
-    done = subprocess.run(command, cwd=notebook_io.ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "_build" / "html"
+    assert (built_book.html / "book" / "index.html").exists(), built_book.failure
+    return built_book.html

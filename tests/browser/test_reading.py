@@ -44,8 +44,8 @@ WITHOUT_CUE = """() => [...document.querySelectorAll(
   .map(box => box.outerHTML.slice(0, 80))"""
 # Letters of a plot are drawn with 10 points at 120 pixels an inch: at half size they have 8 pixels.
 SMALL_FIGURES = """() => [...document.querySelectorAll('article .cell_output figure img')]
-  .filter(image => !image.closest('.frames') && image.checkVisibility())
-  .filter(image => image.getBoundingClientRect().width < Math.min(0.6 * image.naturalWidth, 300))
+  .filter(image => image.checkVisibility())
+  .filter(image => image.getBoundingClientRect().width < Math.min(0.6 * image.naturalWidth, 600))
   .map(image => image.alt.slice(0, 60))"""
 
 

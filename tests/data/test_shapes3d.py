@@ -214,6 +214,7 @@ def test_bytes_do_not_depend_on_the_batch(data):
     assert data.images([]).shape == (0, 3, 64, 64)
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_the_process(data):
     program = (
         "import hashlib, torch; from course_lib.data import Shapes3D; "

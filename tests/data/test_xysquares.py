@@ -98,6 +98,7 @@ def traversal_pairs(data, n, seed, distinct):
     return ends, (first - second).abs().numpy()
 
 
+@pytest.mark.slow
 def test_distances_of_table_3_1():
     data = XYSquares()
     along, _ = traversal_pairs(data, PAIRS, 0, distinct=True)
@@ -109,6 +110,7 @@ def test_distances_of_table_3_1():
     assert abs(distance.mean() - 0.0308) < 1e-4 and abs(distance.std() - 0.0022) < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spacing", "linear", "rank"), [(1, 1.00, 1.00), (8, 0.52, 0.58)])
 def test_correlations_of_table_4_2(spacing, linear, rank):
     data = XYSquares(spacing)

@@ -52,6 +52,7 @@ def test_the_blind_spots_are_those_of_the_library():
     assert {name: "falls" if value <= 0.9 else "stays" for name, value in found.items()} == BLIND, found
 
 
+@pytest.mark.slow
 def test_the_table_of_suspects_is_what_the_library_gives():
     """To two digits as printed, or one more in the last where another computer rounds otherwise."""
     (task,) = [cell.source for cell in NOTEBOOK.cells if cell.source.startswith("## 04.6 ")]

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import entropy as scipy_entropy
 from sklearn.metrics import mutual_info_score
 
+from course_lib.metrics import information
 from course_lib.metrics.information import (
     discretise,
     entropy,
@@ -57,3 +58,18 @@ def test_the_smallest_sample_bounds_the_bias_at_independence(draws):
         chosen = draws.integers(0, 4000, smallest)
         biases.append(information_matrix(draws.random((smallest, 1)), factors[chosen])[0, 0] / np.log(8))
     assert np.mean(biases) == pytest.approx(0.05, rel=0.15)
+
+
+def test_information_counted_and_sorted_is_the_same_to_the_last_bit(monkeypatch):
+    """A large joint table is not held: its values are sorted, as in the definition."""
+    draw = np.random.default_rng(0)
+    latents, factors = draw.normal(size=(500, 3)), draw.integers(-(2**60), 2**60, size=(500, 2))
+    factors[:, 1] %= 5
+    counted = information_matrix(latents, factors, 7)
+    codes = discretise(latents, 7)
+    by_definition = [
+        [entropy(code) + entropy(factor) - entropy(np.unique(np.stack([code, factor]), axis=1, return_inverse=True)[1])
+         for factor in factors.T] for code in codes.T
+    ]  # fmt: skip
+    monkeypatch.setattr(information, "MOST_CELLS", -500)
+    assert np.array_equal(counted, by_definition) and np.array_equal(counted, information_matrix(latents, factors, 7))

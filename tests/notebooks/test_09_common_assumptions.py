@@ -7,6 +7,7 @@ import pytest
 from course_replication import Store, best_verdict, load_claims
 from course_replication.arms import arm_named
 from course_replication.plans import parts_of
+from course_replication.prepared import prepared_table
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("09_common_assumptions")
@@ -22,7 +23,7 @@ def floats(name: str) -> dict:
 def test_the_grid():
     assert output("train").split() == ["90", "models"]
     says(
-        "The next cell trains 90 networks and scores them",
+        "The next cell trains 90 networks",
         "one hidden layer of 64 and six latents",
         "or .191, and .809",
     )
@@ -30,6 +31,17 @@ def test_the_grid():
     assert settings["hidden"] == [64] and settings["latents"] == 6 and len(table("grid")) == 6
     assert round(5 / 89, 3) == 0.056 and round(17 / 89, 3) == 0.191
     assert all(row[-1] < 0.5 for row in floats("score").values())
+
+
+def test_what_is_stored_is_what_was_trained():
+    """The means over the stored models are those of the table, which has the β-VAE's from models trained beside it."""
+    stored = prepared_table("study-of-ninety")
+    assert len(stored) == 90 and {*stored["seed"]} == {*range(5)}
+    heads = [head.get_text() for head in CHAPTER.html("score").select("thead tr")[0].select("th")][1:]
+    means = stored.groupby("method")[heads].mean().round(3)
+    assert {name: row for name, row in floats("score").items()} == {
+        name: means.loc[name].tolist() for name in arm_named("small", "study").settings["methods"]
+    }
 
 
 def test_winners_and_advice():

@@ -1,30 +1,16 @@
 """The book, built as `make book` builds it, but from a copy: nothing is written beside the sources."""
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 
+import build_book
 import notebook_io
 import notebook_rules
 import publish
 import site_rules
-
-NOT_SOURCES = (".git", ".venv", "_build", "build", "dist", "*.egg-info", "__pycache__", ".*_cache")
-
-
-def copy_sources(folder: Path) -> Path:
-    return shutil.copytree(notebook_io.ROOT, folder, ignore=shutil.ignore_patterns(*NOT_SOURCES))
-
-
-def build(folder: Path) -> subprocess.CompletedProcess:
-    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", ".", "--config", "_config.yml"]
-    command += ["--toc", "book/_toc.yml", "--path-output", ".", "-W", "-n", "--keep-going"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
 def pages() -> list[str]:
@@ -32,27 +18,13 @@ def pages() -> list[str]:
     return [toc["root"]] + [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
 
 
-def contents(folder: Path) -> dict[Path, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file() and "_build" not in path.parts)
-    return {path: path.read_bytes() for path in files}
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """A copy of the sources in which the book is built, and what the copy held before."""
-    folder = copy_sources(tmp_path_factory.mktemp("book") / "course")
-    for stray in ("stray.md", ".pytest_cache/README.md", ".venv/lib/README.md"):  # such as a reader's folder holds
-        (folder / stray).parent.mkdir(parents=True, exist_ok=True)
-        (folder / stray).write_text("# Not a page of the book\n")
-    before = contents(folder)
-    done = build(folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder, before
-
-
 @pytest.fixture
-def html(built):
-    return built[0] / "_build" / "html"
+def html(built_book):
+    return built_book.html
+
+
+def test_building_it_warns_of_nothing(built_book):
+    assert not built_book.failure, built_book.failure
 
 
 def test_every_page_is_rendered_and_no_other(html):
@@ -88,28 +60,33 @@ def test_pictures_have_the_words_that_the_notebook_gives(html):
             assert picture.get("alt") and not notebook_rules.PATH_LIKE.search(picture["alt"]), (page, picture)
 
 
-def test_building_leaves_the_sources_alone(built):
-    folder, before = built
-    assert contents(folder) == before
+def test_building_leaves_the_sources_alone(built_book):
+    assert build_book.contents(built_book.folder) == built_book.before
+
+
+def short_copy(folder: Path) -> tuple[Path, str]:
+    """A copy of the sources whose book has a front page and one chapter, and the chapter's name."""
+    build_book.copy_sources(folder)
+    contents = {"format": "jb-book", "root": pages()[0], "chapters": [{"file": pages()[1]}]}
+    (folder / "book" / "_toc.yml").write_text(yaml.safe_dump(contents))
+    return folder, pages()[1]
 
 
 def test_launch_buttons_appear_with_the_address(html, tmp_path):
     """The course may be in either state; a published copy has a link that opens this chapter, at this edition."""
-    chapter = f"{pages()[1]}.html"
+    folder, chapter = short_copy(tmp_path / "course")
     address = yaml.safe_load((notebook_io.ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
-    assert ("colab.research.google.com" in (html / chapter).read_text(encoding="utf-8")) == bool(address)
-    folder = copy_sources(tmp_path / "course")
+    assert ("colab.research.google.com" in (html / f"{chapter}.html").read_text(encoding="utf-8")) == bool(address)
     publish.publish("https://github.com/some-owner/some-name", folder)
-    done = build(folder)
-    assert done.returncode == 0, done.stdout + done.stderr
+    build_book.build(folder)
     edition = publish.version(folder)
-    link = f"https://colab.research.google.com/github/some-owner/some-name/blob/{edition}/{pages()[1]}.ipynb"
-    assert link in (folder / "_build" / "html" / chapter).read_text(encoding="utf-8")
+    link = f"https://colab.research.google.com/github/some-owner/some-name/blob/{edition}/{chapter}.ipynb"
+    assert link in (folder / "_build" / "html" / f"{chapter}.html").read_text(encoding="utf-8")
 
 
 def test_a_warning_fails_the_build(tmp_path):
-    folder = copy_sources(tmp_path / "course")
+    folder, _ = short_copy(tmp_path / "course")
     with (folder / "book" / "index.md").open("a") as page:
         page.write("\n[A link to nothing](no_such_page.md)\n")
-    done = build(folder)
+    done = build_book.build(folder)
     assert done.returncode != 0 and "no_such_page" in done.stderr

@@ -31,7 +31,7 @@ def run(notebook, folder, installed):
     command += ["-c", "pytest.ini", "--nbval-lax", "--nbval-current-env"]
     command += [f"--nbval-cell-timeout={SECONDS_PER_CELL}", "chapter.ipynb"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {"PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
+    environment |= {"PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1", "LIVE": "some"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 

@@ -110,6 +110,7 @@ def test_the_table_of_contents_has_its_pages():
     assert {f"book/{name.removesuffix('.md')}" for name in PAGES} <= listed
 
 
+@pytest.mark.slow
 def test_writing_again_changes_nothing(book):
     assert scorecard.write(CLAIMS, RESULTS, book) == [] and scorecard.faults(CLAIMS, RESULTS, book) == []
 
@@ -121,6 +122,7 @@ def test_an_edited_page_is_found(book):
     assert fault == "book/scorecard_distances.md is not what the claims and the stored results say."
 
 
+@pytest.mark.slow
 def test_an_edited_or_missing_picture_is_found(book):
     picture = book / scorecard.PICTURES / "counts.svg"
     digest = re.search(r"data ([0-9a-f]{16})", picture.read_text())[1]

@@ -80,13 +80,20 @@ def test_a_training_that_gets_worse_is_not_stable():
     assert measurement.stable(steady) and not measurement.stable(jumped)
 
 
+@pytest.fixture
+def few_codes(monkeypatch):
+    """What is measured is asked for here, and not how well."""
+    monkeypatch.setattr(measurement, "CODES", 20)
+    monkeypatch.setattr(measurement, "WATCHED", 10)
+
+
 ASKED = ("figure-4", "figure-7", "figure-7-gamma", "figure-37", "figure-40", "section-3-batch")
 
 
 @pytest.mark.parametrize(
     "name", [*(f"factorvae/{each}" for each in ASKED), "isa/section-2.1", "assumptions/equation-4"]
 )
-def test_what_a_claim_asks_for_is_measured(name, context):
+def test_what_a_claim_asks_for_is_measured(name, context, few_codes):
     claim, found = CLAIMS[name], set()
     for part in parts_of(claim, "small"):
         settings = part.settings | {"steps": 20, "log_every": 1, "batch_size": 8}
@@ -135,7 +142,7 @@ def test_scores_are_compared_at_one_error(context, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["figure-6", "appendix-a", "appendix-d"])
-def test_what_a_contrast_asks_for_is_measured(name, context):
+def test_what_a_contrast_asks_for_is_measured(name, context, few_codes):
     claim, found = CLAIMS[f"factorvae/{name}"], set()
     for place, part in enumerate(parts_of(claim, "small")):
         tiny = {"steps": 20, "log_every": 1, "batch_size": 8}

@@ -29,6 +29,10 @@ CHEAP = {
         "data": "FewSprites", "network": "small-mlp", "steps": 20, "batch_size": 4, "log_every": 1, "particles": 2,
     },
     "gans.digits": {"steps": 20, "batch_size": 4},
+    "scale.by_steps": {
+        "data": "SmallSprites", "network": "mlp", "hidden": [8], "levels": [1, 2], "steps": 2, "batch_size": 4,
+        "log_every": 1,
+    },
     "gans.sprites": {"data": "FewSprites", "network": "small-mlp", "steps": 2, "batch_size": 4},
 }  # fmt: skip
 SPRITES = CHEAP["total_correlation.scores"] | {"particles": 0}

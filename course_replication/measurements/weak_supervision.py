@@ -60,7 +60,8 @@ def compared(
     """Train `networks` networks with each method: "mig/NAME", the mean of their MIG, and "mig-spread/NAME", its
     standard deviation over them; "left/NAME", the mean share of the pixels' variance that reconstructions leave.
 
-    methods : name → {framework, batch_size, other arguments}; a batch counts pairs where the method sees pairs.
+    methods : name → {framework, and what is its own of arguments and of `fit`}; where a method sees pairs, a batch
+        counts pairs.
     network : "mlp" with layers of `hidden`, trained side by side, or "conv", one after the other.
     settings : of `fit`, of the dataset, and what all frameworks get.
 
@@ -73,7 +74,7 @@ def compared(
     found = {}
     for name, method in methods.items():
         own = dict(method)
-        kind, batch = FRAMEWORKS[own.pop("framework")], {"batch_size": own.pop("batch_size")}
+        kind, batch = FRAMEWORKS[own.pop("framework")], take(own, OF_FIT)
         models = [_network(source, network, latents, hidden, seed) for seed in seeds]
         group = [kind(model, **settings, **own).to(context.device) for model in models]
         before = _scored(group, source, seeds, name)

@@ -1,10 +1,11 @@
 """What the text of chapter 10 says about its outputs is what the stored outputs say."""
 
 import math
+from statistics import fmean
 
 import pytest
 
-from course_replication import Store, load_claims
+from course_replication import Store, best_verdict, load_claims
 from course_replication.plans import parts_of
 from stored_chapter import StoredChapter, numbers
 
@@ -107,3 +108,19 @@ def test_faults_of_samplers():
     found = floats("counts")
     assert all(share == pytest.approx(1 / 3, abs=0.01) for share in found["the library"][1:])
     assert found["k drawn twice"][1] == pytest.approx(2 / 3, abs=0.01) and found["drawn anew"][0] > 0.03
+
+
+def test_what_is_said_of_the_groups():
+    (part,) = parts_of(CLAIMS["distances/section-2.3.3-ada"], "small")
+    results = Store().results()
+    groups = [results[run.id]["metrics"] for run in part.runs() if run.id in results]
+    mean = {name: fmean(group[name] for group in groups) for name in groups[0]}
+    says("with pairs the MIG is more than twice that of single images, whichever average is taken")
+    assert min(mean["mig/ada-gvae"], mean["mig/ada-ml-vae"]) > 2 * mean["mig/beta-vae"]
+    says("The first step of the order is not shown, the second is", "Nor do the seeds scatter less with pairs")
+    verdict = best_verdict(CLAIMS["distances/section-2.3.3-ada"], results)
+    assert [step.holds for step in verdict.orders] == [False, True, False]
+    (step,) = best_verdict(CLAIMS["distances/section-a.2.2"], results).orders
+    assert not step.holds and not step.reversed
+    says("they leave more of the pixels' variance")
+    assert min(mean["left/ada-gvae"], mean["left/ada-ml-vae"]) > mean["left/beta-vae"]

@@ -62,7 +62,7 @@ class AdaGVAE(Framework):
         images = views.flatten(0, 1)
         mean, log_variance = (statistic.unflatten(0, (2, -1)) for statistic in self.model.encode(images))
         first, second = map(DiagonalGaussian, mean, log_variance)
-        shared = shared_latents(symmetric_kl(first, second))
+        shared = self.shared(first, second)
         average = self.average(first, second)
         posterior = DiagonalGaussian(
             torch.where(shared, average.mean, mean).flatten(0, 1),
@@ -73,6 +73,10 @@ class AdaGVAE(Framework):
             "reconstruction": self.reduce(self.likelihood(decoded, images)),
             "kl": self.beta * self.reduce(kl_to_standard_normal(posterior)),
         }
+
+    def shared(self, first: DiagonalGaussian, second: DiagonalGaussian) -> Tensor:
+        """Which latents each pair is taken to share, (B, D): those whose divergence is below half of the range."""
+        return shared_latents(symmetric_kl(first, second))
 
     def average(self, first: DiagonalGaussian, second: DiagonalGaussian) -> DiagonalGaussian:
         """What both images get for a shared latent: the average of means and of variances."""

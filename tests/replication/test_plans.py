@@ -34,6 +34,9 @@ CHEAP = {
         "log_every": 1,
     },
     "gans.sprites": {"data": "FewSprites", "network": "small-mlp", "steps": 2, "batch_size": 4},
+    "weak_supervision.compared": {
+        "data": "FewSprites", "network": "mlp", "latents": 2, "hidden": [4], "networks": 2, "steps": 2, "log_every": 1,
+    },
 }  # fmt: skip
 SPRITES = CHEAP["total_correlation.scores"] | {"particles": 0}
 CHEAP |= {

@@ -1,4 +1,4 @@
-"""Trainings that differ in their prior alone: groups of models of several methods, and what is claimed of the groups."""
+"""Trainings that differ in their prior alone: groups of models of several methods, and what is claimed of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -30,36 +30,46 @@ def compared(
 ) -> Scores:
     """Train so many models of each method at each β and compare groups; networks of a place start from one seed.
 
-    "control/untrained/…" is the same of networks without training, "control/shuffled/…" are the scores when the images
-    exchange their representations. settings : of `total_correlation.scores`, but for what a method says: `framework`
-    and its arguments. Fully connected networks of a method are trained side by side.
+    methods : name → `framework` and its arguments, but for β; or, with `same_at_1`, the name of another method which it
+        is at a β of 1, the first of the betas. Then those models are not trained again.
 
-    Of each group, such as "…/isa-vae/beta-1": "mig-mean", "mig-median", "mig-max" and "bimodality" of its scores, the
-    means of what "reconstruction" costs, of "reconstruction/heart" and of "active-latents", and what is "left" of the
-    pixels' variance. "of/mig/…" are single models. "mig-at-equal-reconstruction/METHOD" is read off the line through
+    "control/untrained/…" is the same of networks without training, "control/shuffled/…" are the scores when the images
+    exchange their representations. settings : of `total_correlation.scores`, but for what methods say. Fully connected
+    networks of a method are trained side by side.
+
+    Of each group, such as "…/isa-vae/beta-1", "…/beta-high" being the last β: "mig-mean", "mig-median", "mig-max" and
+    "bimodality" of its scores, the means of what "reconstruction" costs, of "reconstruction/heart" and of
+    "active-latents", and what is "left" of the pixels' variance. "of/mig/…" are single models. "mig-at-equal-reconstruction/METHOD" is read off the line through
     the groups' means, on average over errors that all methods have; "latents" is how many there are.
     """
     settings, seeds = dict(settings), range(context.seed * models, (context.seed + 1) * models)
     fitting, data = take(settings, OF_FIT), dataset(**take(settings, OF_DATA))
     index = torch.randperm(len(data), generator=context.generator)
+    labels = {beta: f"beta-{beta:g}" for beta in betas} | {betas[-1]: "beta-high"}
     rows, blank, mixed = [], [], []
     for name, method in methods.items():
+        own = {key: value for key, value in method.items() if key != "same_at_1"}
+        twin = method.get("same_at_1")
         members = {
-            (name, beta, place): framework_of(data, seed, **settings, **method, beta=beta).to(context.device)
-            for beta in betas
+            (name, labels[beta], place): framework_of(data, seed, **settings, **own, beta=beta).to(context.device)
+            for beta in betas[bool(twin) :]
             for place, seed in enumerate(seeds)
         }
-        if not blank:  # all methods and β start from the same networks
-            blank = _rows({key: each for key, each in members.items() if key[1] == betas[0]}, data, index)
+        blank = blank or _rows(dict([*members.items()][:models]), data, index)  # all start from the same networks
         _train(context, name, members, data, fitting, seeds)
-        rows += _rows(members, data, index)
-        mixed += _rows(members, data, index, shuffled=True)
-    blank = [row | {"method": name, "beta": beta} for row in blank for name in methods for beta in betas]
+        rows += _as(name, rows, twin, labels[betas[0]]) + _rows(members, data, index)
+        mixed += _as(name, mixed, twin, labels[betas[0]]) + _rows(members, data, index, shuffled=True)
+    blank = [row | {"method": name, "beta": beta} for row in blank for name in methods for beta in labels.values()]
     found, untrained, shuffled = (findings(pandas.DataFrame(each)) for each in (rows, blank, mixed))
     for row in rows:
-        found["of/mig/{method}/beta-{beta:g}/{place}".format(**row)] = row["mig"]
+        found["of/mig/{method}/{beta}/{place}".format(**row)] = row["mig"]
     scores = {name: value for name, value in shuffled.items() if "mig" in name or "bimodality" in name}
     return report(found | {"latents": settings["latents"]}, untrained, scores)
+
+
+def _as(name: str, rows: Sequence[Mapping], twin: str | None, beta: str) -> list[dict]:
+    """The rows of another method at that β, under this name."""
+    return [row | {"method": name} for row in rows if (row["method"], row["beta"]) == (twin, beta)]
 
 
 def _train(context: Context, name: str, members: Mapping[tuple, Framework], data, fitting, seeds) -> None:
@@ -70,7 +80,7 @@ def _train(context: Context, name: str, members: Mapping[tuple, Framework], data
         return
     for (_, beta, place), framework in members.items():
         own = replace(context, seed=seeds[place])
-        train(own, framework, data, context.scratch / f"{name}-{beta:g}-{place}.safetensors", fitting, [])
+        train(own, framework, data, context.scratch / f"{name}-{beta}-{place}.safetensors", fitting, [])
 
 
 def _rows(members: Mapping[tuple, Framework], data: GridDataset, index: Tensor, shuffled: bool = False) -> list[dict]:
@@ -108,7 +118,7 @@ def findings(table: pandas.DataFrame) -> Scores:
         values |= {"bimodality": bimodality(scores)}
         names = ("reconstruction", "reconstruction/heart", "left", "active-latents")
         values |= {name: group[name].mean() for name in names}
-        found |= {f"{name}/{method}/beta-{beta:g}": float(value) for name, value in values.items()}
+        found |= {f"{name}/{method}/{beta}": float(value) for name, value in values.items()}
     spread = [value for name, value in found.items() if name.startswith("bimodality/")]
     return found | equal_errors(table) | {"bimodality": float(np.mean(spread))}
 

@@ -39,8 +39,9 @@ def compared(
 
     Of each group, such as "…/isa-vae/beta-1", "…/beta-high" being the last β: "mig-mean", "mig-median", "mig-max" and
     "bimodality" of its scores, the means of what "reconstruction" costs, of "reconstruction/heart" and of
-    "active-latents", and what is "left" of the pixels' variance. "of/mig/…" are single models. "mig-at-equal-reconstruction/METHOD" is read off the line through
-    the groups' means, on average over errors that all methods have; "latents" is how many there are.
+    "active-latents", and what is "left" of the pixels' variance. "of/mig/…" are single models.
+    "mig-at-equal-reconstruction/METHOD" is read off the line through the groups' means, on average over errors that all
+    methods have; "latents" is how many there are.
     """
     settings, seeds = dict(settings), range(context.seed * models, (context.seed + 1) * models)
     fitting, data = take(settings, OF_FIT), dataset(**take(settings, OF_DATA))

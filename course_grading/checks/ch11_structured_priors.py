@@ -28,7 +28,7 @@ def trees(generator: torch.Generator) -> list[list]:
             -torch.rand(shape, generator=generator, dtype=torch.float64).log()
             for shape in ((n, blocks), (n, blocks, size))
         )
-        inside[0, 0, 0] = 0 if size > 1 else 1
+        inside[0, 0, 0] *= outer > 1.0 or size == 1  # a share of 0, where the outer exponent is below 1
         shares, inside = shares / shares.sum(1, keepdim=True), inside / inside.sum(2, keepdim=True)
         signs = 2.0 * torch.randint(2, (n, blocks * size), generator=generator).double() - 1
         inner = 0.7 + 3 * torch.rand(blocks, generator=generator, dtype=torch.float64)
@@ -89,7 +89,7 @@ def _draws_by_logarithms(energy, shares, inside, signs, outer, inner, scale):
 def _draws_by_numpy(energy, shares, inside, signs, outer, inner, scale):
     energy, shares, inside, signs, inner = (part.numpy() for part in (energy, shares, inside, signs, inner))
     radii = np.power(scale * energy[:, None] * shares, 1 / outer)
-    return (radii[..., None] * np.power(inside, 1 / inner[:, None])).reshape(len(energy), -1) * signs
+    return torch.from_numpy((radii[..., None] * np.power(inside, 1 / inner[:, None])).reshape(len(energy), -1) * signs)
 
 
 def _draws_by_blocks(energy, shares, inside, signs, outer, inner, scale):
@@ -125,9 +125,13 @@ def _cost(z, p, scale):
     return z.abs().pow(p).sum(1).mean() / scale
 
 
-def extra_nats(points, p, scale, angles, *, turn=_turned, cost=_cost, less=torch.min) -> Tensor:
+def _extra(points, p, scale, angles, *, turn=_turned, cost=_cost, less=torch.min) -> Tensor:
     costs = torch.stack([cost(turn(points, float(degrees)), p, scale) for degrees in angles])
     return costs - less(costs)
+
+
+def extra_nats(points, p, scale, angles) -> Tensor:
+    return _extra(points, p, scale, angles)
 
 
 def _in_radians(points, degrees):
@@ -135,23 +139,23 @@ def _in_radians(points, degrees):
 
 
 EXTRA_MISTAKES = {
-    "the cloud was turned clockwise.": partial(extra_nats, turn=lambda x, a: _turned(x, -a)),
-    "the angles are degrees: they were taken for radians.": partial(extra_nats, turn=_in_radians),
-    "the scale is missing.": partial(extra_nats, cost=lambda z, p, s: _cost(z, p, 1)),
-    "the scale multiplies: the energy is divided by s.": partial(extra_nats, cost=lambda z, p, s: _cost(z, p, 1) * s),
+    "the cloud was turned clockwise.": partial(_extra, turn=lambda x, a: _turned(x, -a)),
+    "the angles are degrees: they were taken for radians.": partial(_extra, turn=_in_radians),
+    "the scale is missing.": partial(_extra, cost=lambda z, p, s: _cost(z, p, 1)),
+    "the scale multiplies: the energy is divided by s.": partial(_extra, cost=lambda z, p, s: _cost(z, p, 1) * s),
     "this is the sum over points: their mean is asked for.":
-        partial(extra_nats, cost=lambda z, p, s: len(z) * _cost(z, p, s)),
-    "only the first latent was counted.": partial(extra_nats, cost=lambda z, p, s: z[:, 0].abs().pow(p).mean() / s),
-    "this is the mean over latents: their costs add up.": partial(extra_nats, cost=lambda z, p, s: _cost(z, p, s) / 2),
+        partial(_extra, cost=lambda z, p, s: len(z) * _cost(z, p, s)),
+    "only the first latent was counted.": partial(_extra, cost=lambda z, p, s: z[:, 0].abs().pow(p).mean() / s),
+    "this is the mean over latents: their costs add up.": partial(_extra, cost=lambda z, p, s: _cost(z, p, s) / 2),
     "squares were taken, which no turn changes: the exponent is p.":
-        partial(extra_nats, cost=lambda z, p, s: _cost(z, 2, s)),
+        partial(_extra, cost=lambda z, p, s: _cost(z, 2, s)),
     "the p-th root was taken: the energy is the power itself.":
-        partial(extra_nats, cost=lambda z, p, s: z.abs().pow(p).sum(1).pow(1 / p).mean() / s),
+        partial(_extra, cost=lambda z, p, s: z.abs().pow(p).sum(1).pow(1 / p).mean() / s),
     "this is the density's gain and not its cost: the sign is turned.":
-        partial(extra_nats, cost=lambda z, p, s: -_cost(z, p, s)),
-    "the dearest angle was subtracted: the cheapest one has 0.": partial(extra_nats, less=torch.max),
-    "nothing was subtracted: the cheapest angle has 0.": partial(extra_nats, less=lambda costs: 0),
-    "the first angle was subtracted: the cheapest one has 0.": partial(extra_nats, less=lambda costs: costs[0]),
+        partial(_extra, cost=lambda z, p, s: -_cost(z, p, s)),
+    "the dearest angle was subtracted: the cheapest one has 0.": partial(_extra, less=torch.max),
+    "nothing was subtracted: the cheapest angle has 0.": partial(_extra, less=lambda costs: 0),
+    "the first angle was subtracted: the cheapest one has 0.": partial(_extra, less=lambda costs: costs[0]),
 }  # fmt: skip
 
 
@@ -169,7 +173,7 @@ def _extra_by_numpy(points, p, scale, angles):
         np.abs(np.cos(radians) * x - np.sin(radians) * y) ** p + np.abs(np.sin(radians) * x + np.cos(radians) * y) ** p
     )
     costs = both.mean(1) / scale
-    return costs - costs.min()
+    return torch.from_numpy(costs - costs.min())
 
 
 def _extra_by_polar(points, p, scale, angles):
@@ -178,7 +182,7 @@ def _extra_by_polar(points, p, scale, angles):
     for degrees in angles:
         turned = angle + math.radians(degrees)
         costs.append((radius**p * (turned.cos().abs() ** p + turned.sin().abs() ** p)).mean() / scale)
-    return [float(cost - min(costs)) for cost in costs]
+    return torch.tensor([float(cost - min(costs)) for cost in costs], dtype=torch.float64)
 
 
 # 11.3 -----------------------------------------------------------------------------------------------------------------
@@ -212,9 +216,7 @@ def _energy(z, size, outer, inner, scale):
     return sum(part.abs().pow(inner).sum(1) ** (outer / inner) for part in z.split(size, 1)) / scale
 
 
-def sampled_divergence(
-    z, mean, log_variance, size, outer, inner, scale, *, posterior=_posterior, energy=_energy, times=1
-):
+def _divergence(z, mean, log_variance, size, outer, inner, scale, *, posterior=_posterior, energy=_energy, times=1):
     blocks = z.shape[1] // size
     return posterior(z, mean, log_variance) + energy(z, size, outer, inner, scale) + times * blocks * _log_normaliser(
         size, outer, inner, scale
@@ -226,34 +228,38 @@ def _raised(z, size, outer, inner, scale, *, to):
     return sum(part.abs().pow(inner).sum(1) ** to(outer, inner) for part in z.split(size, 1)) / scale
 
 
+def sampled_divergence(z, mean, log_variance, size, outer, inner, scale) -> Tensor:
+    return _divergence(z, mean, log_variance, size, outer, inner, scale)
+
+
 def _whole_energy(z, size, outer, inner, scale):
     return z.abs().pow(inner).sum(1).pow(outer / inner) / scale
 
 
 MEND_MISTAKES = {
     "both faults are still there: the log-variance is read as log σ, and the energy has the exponent p₀.":
-        partial(sampled_divergence, posterior=lambda z, m, v: Normal(m, v.exp()).log_prob(z).sum(1),
+        partial(_divergence, posterior=lambda z, m, v: Normal(m, v.exp()).log_prob(z).sum(1),
                 energy=partial(_raised, to=lambda a, b: a)),
     "the log-variance is still read as log σ: σ is the exponential of half of it.":
-        partial(sampled_divergence, posterior=lambda z, m, v: Normal(m, v.exp()).log_prob(z).sum(1)),
+        partial(_divergence, posterior=lambda z, m, v: Normal(m, v.exp()).log_prob(z).sum(1)),
     "the energy still has the exponent p₀: the power sum is v^p already, so it is p₀/p.":
-        partial(sampled_divergence, energy=partial(_raised, to=lambda a, b: a)),
+        partial(_divergence, energy=partial(_raised, to=lambda a, b: a)),
     "the square is divided by σ² and the logarithm is that of σ²: half of the log-variance belongs there.":
-        partial(sampled_divergence, posterior=lambda z, m, v: _posterior(z, m, v) - v.sum(1) / 2),
+        partial(_divergence, posterior=lambda z, m, v: _posterior(z, m, v) - v.sum(1) / 2),
     "the square is divided by σ: by σ² it has to be.":
-        partial(sampled_divergence, posterior=lambda z, m, v: _posterior(z, m, v)
+        partial(_divergence, posterior=lambda z, m, v: _posterior(z, m, v)
                 + ((z - m) ** 2 * ((-v).exp() - (-v / 2).exp())).sum(1) / 2),
     "the exponent is turned over: p₀/p, and not p/p₀.":
-        partial(sampled_divergence, energy=partial(_raised, to=lambda a, b: b / a)),
+        partial(_divergence, energy=partial(_raised, to=lambda a, b: b / a)),
     "the root 1/p was taken without the power p₀.":
-        partial(sampled_divergence, energy=partial(_raised, to=lambda a, b: 1 / b)),
-    "all latents were put into one block.": partial(sampled_divergence, energy=_whole_energy),
+        partial(_divergence, energy=partial(_raised, to=lambda a, b: 1 / b)),
+    "all latents were put into one block.": partial(_divergence, energy=_whole_energy),
     "the scale was lost: the energy is divided by it.":
-        partial(sampled_divergence, energy=lambda z, k, a, b, s: _energy(z, k, a, b, 1)),
+        partial(_divergence, energy=lambda z, k, a, b, s: _energy(z, k, a, b, 1)),
     "the normaliser was lost.":
-        lambda z, m, v, k, a, b, s: sampled_divergence(z, m, v, k, a, b, s, times=0),
+        lambda z, m, v, k, a, b, s: _divergence(z, m, v, k, a, b, s, times=0),
     "the sign of the energy is turned: −log p(z) has + f(z)^p₀/s.":
-        partial(sampled_divergence, energy=lambda *given: -_energy(*given)),
+        partial(_divergence, energy=lambda *given: -_energy(*given)),
     "the mean over images was taken: one number for each is asked for.":
         lambda *given: sampled_divergence(*given).mean().expand(len(given[0])),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Chapter 11, structured priors: draws, what an angle costs, a sampled divergence, factor analysis, who decides."""
+"""Chapter 11, structured priors: draws, what angles cost, a sampled divergence, factor analysis, who decides."""
 
 import math
 from functools import partial
@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.distributions import Normal
 
 from course_grading.answers import numbers, words
-from course_grading.exercise import Function
+from course_grading.exercise import Function, either
 
 # 11.1 -----------------------------------------------------------------------------------------------------------------
 
@@ -125,64 +125,62 @@ def _cost(z, p, scale):
     return z.abs().pow(p).sum(1).mean() / scale
 
 
-def _extra(points, p, scale, angles, *, turn=_turned, cost=_cost, less=torch.min) -> Tensor:
-    costs = torch.stack([cost(turn(points, float(degrees)), p, scale) for degrees in angles])
-    return costs - less(costs)
+def _angles(points, p, scale, angles, *, turn=_turned, cost=_cost) -> Tensor:
+    return torch.stack([cost(turn(points, float(degrees)), p, scale) for degrees in angles])
 
 
-def extra_nats(points, p, scale, angles) -> Tensor:
-    return _extra(points, p, scale, angles)
+def angle_costs(points, p, scale, angles) -> Tensor:
+    return _angles(points, p, scale, angles)
 
 
 def _in_radians(points, degrees):
     return _turned(points, math.degrees(degrees))
 
 
-EXTRA_MISTAKES = {
-    "the cloud was turned clockwise.": partial(_extra, turn=lambda x, a: _turned(x, -a)),
-    "the angles are degrees: they were taken for radians.": partial(_extra, turn=_in_radians),
-    "the scale is missing.": partial(_extra, cost=lambda z, p, s: _cost(z, p, 1)),
-    "the scale multiplies: the energy is divided by s.": partial(_extra, cost=lambda z, p, s: _cost(z, p, 1) * s),
+ANGLE_MISTAKES = {
+    "the cloud was turned clockwise.": partial(_angles, turn=lambda x, a: _turned(x, -a)),
+    "the angles are degrees: they were taken for radians.": partial(_angles, turn=_in_radians),
+    "the scale is missing.": partial(_angles, cost=lambda z, p, s: _cost(z, p, 1)),
+    "the scale multiplies: the energy is divided by s.": partial(_angles, cost=lambda z, p, s: _cost(z, p, 1) * s),
     "this is the sum over points: their mean is asked for.":
-        partial(_extra, cost=lambda z, p, s: len(z) * _cost(z, p, s)),
-    "only the first latent was counted.": partial(_extra, cost=lambda z, p, s: z[:, 0].abs().pow(p).mean() / s),
-    "this is the mean over latents: their costs add up.": partial(_extra, cost=lambda z, p, s: _cost(z, p, s) / 2),
+        partial(_angles, cost=lambda z, p, s: len(z) * _cost(z, p, s)),
+    "only the first latent was counted.": partial(_angles, cost=lambda z, p, s: z[:, 0].abs().pow(p).mean() / s),
+    "this is the mean over latents: their costs add up.": partial(_angles, cost=lambda z, p, s: _cost(z, p, s) / 2),
     "squares were taken, which no turn changes: the exponent is p.":
-        partial(_extra, cost=lambda z, p, s: _cost(z, 2, s)),
+        partial(_angles, cost=lambda z, p, s: _cost(z, 2, s)),
     "the p-th root was taken: the energy is the power itself.":
-        partial(_extra, cost=lambda z, p, s: z.abs().pow(p).sum(1).pow(1 / p).mean() / s),
+        partial(_angles, cost=lambda z, p, s: z.abs().pow(p).sum(1).pow(1 / p).mean() / s),
     "this is the density's gain and not its cost: the sign is turned.":
-        partial(_extra, cost=lambda z, p, s: -_cost(z, p, s)),
-    "the dearest angle was subtracted: the cheapest one has 0.": partial(_extra, less=torch.max),
-    "nothing was subtracted: the cheapest angle has 0.": partial(_extra, less=lambda costs: 0),
-    "the first angle was subtracted: the cheapest one has 0.": partial(_extra, less=lambda costs: costs[0]),
+        partial(_angles, cost=lambda z, p, s: -_cost(z, p, s)),
+    "the cheapest angle was subtracted: the cost of each is asked for.":
+        lambda *given: angle_costs(*given) - angle_costs(*given).min(),
+    "the points were divided by their length: what a far one costs counts as well.":
+        lambda x, p, s, a: _angles(x / x.norm(dim=1, keepdim=True), p, s, a),
 }  # fmt: skip
 
 
-def _extra_by_matrices(points, p, scale, angles):
+def _angles_by_matrices(points, p, scale, angles):
     radians = torch.deg2rad(torch.tensor(angles, dtype=torch.float64))
     turn = torch.stack([radians.cos(), -radians.sin(), radians.sin(), radians.cos()], 1).view(-1, 2, 2)
-    costs = torch.einsum("aij,nj->ani", turn, points).abs().pow(p).sum(2).mean(1) / scale
-    return costs - costs.min()
+    return torch.einsum("aij,nj->ani", turn, points).abs().pow(p).sum(2).mean(1) / scale
 
 
-def _extra_by_numpy(points, p, scale, angles):
+def _angles_by_numpy(points, p, scale, angles):
     x, y = points.numpy().T
     radians = np.deg2rad(np.asarray(angles, dtype=float))[:, None]
     both = (
         np.abs(np.cos(radians) * x - np.sin(radians) * y) ** p + np.abs(np.sin(radians) * x + np.cos(radians) * y) ** p
     )
-    costs = both.mean(1) / scale
-    return torch.from_numpy(costs - costs.min())
+    return torch.from_numpy(both.mean(1) / scale)
 
 
-def _extra_by_polar(points, p, scale, angles):
+def _angles_by_polar(points, p, scale, angles):
     radius, angle = points.norm(dim=1), torch.atan2(points[:, 1], points[:, 0])
     costs = []
     for degrees in angles:
         turned = angle + math.radians(degrees)
         costs.append((radius**p * (turned.cos().abs() ** p + turned.sin().abs() ** p)).mean() / scale)
-    return torch.tensor([float(cost - min(costs)) for cost in costs], dtype=torch.float64)
+    return torch.stack(costs)
 
 
 # 11.3 -----------------------------------------------------------------------------------------------------------------
@@ -324,16 +322,16 @@ AXES = {
 }  # fmt: skip
 AXES_MISTAKES = {
     "plain: factors of equal weight leave the gap at 0 at every angle, and the normal law has no angle.":
-        ["upright", "corner"],
+        either("upright", "corner"),
     "weighted: where factors matter unequally the gap opens with the angle, and closes at their own axes.":
-        ["any", "corner"],
-    "strict: β shortens and prunes, and turns nothing: the tie stays a tie.": ["upright", "corner"],
-    "light: above 2 the prior is nearer to uniform, and the square's own latents are.": ["any", "corner"],
-    "heavy: turned by 45°, a square has triangles for marginals, which a heavy tail likes better.": ["any", "upright"],
-    "disc: the prior has a preference, but a disc looks the same from all sides.": ["upright", "corner"],
+        either("any", "corner"),
+    "strict: β shortens and prunes, and turns nothing: the tie stays a tie.": either("upright", "corner"),
+    "light: above 2 the prior is nearer to uniform, and the square's own latents are.": either("any", "corner"),
+    "heavy: turned by 45°, a square has triangles for marginals, which a heavy tail likes better.": either("any", "upright"),
+    "disc: the prior has a preference, but a disc looks the same from all sides.": either("upright", "corner"),
     "block: within a block of inner exponent 2 the prior counts the distance from the origin alone.":
-        ["upright", "corner"],
-    "diamond: it is a square on its corner already, and a heavy tail likes that as it stands.": ["any", "corner"],
+        either("upright", "corner"),
+    "diamond: it is a square on its corner already, and a heavy tail likes that as it stands.": either("any", "corner"),
 }  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -344,8 +342,8 @@ EXERCISES = {
         also_right=(_draws_by_logarithms, _draws_by_numpy, _draws_by_blocks),
     ),
     "11.2": Function(
-        reference=extra_nats, cases=clouds, mistakes=EXTRA_MISTAKES,
-        also_right=(_extra_by_matrices, _extra_by_numpy, _extra_by_polar),
+        reference=angle_costs, cases=clouds, mistakes=ANGLE_MISTAKES,
+        also_right=(_angles_by_matrices, _angles_by_numpy, _angles_by_polar),
     ),
     "11.3": Function(
         reference=sampled_divergence, cases=codes, mistakes=MEND_MISTAKES,

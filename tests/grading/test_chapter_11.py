@@ -37,7 +37,7 @@ def test_the_draws_have_the_radius_that_was_drawn():
 
 def test_the_example_of_the_angles():
     corners = torch.tensor([[1.0, 1], [1, -1], [-1, 1], [-1, -1]], dtype=torch.float64)
-    assert ch11.extra_nats(corners, 4.0, 2.0, [0, 45]).tolist() == pytest.approx([0, 1])
+    assert ch11.angle_costs(corners, 4.0, 2.0, [0, 45]).tolist() == pytest.approx([1, 2])
     assert ch11._turned(torch.tensor([[1.0, 0.0]]), 90)[0].tolist() == pytest.approx([0, 1], abs=1e-6)
 
 
@@ -45,7 +45,7 @@ def test_what_an_angle_costs_is_the_librarys_density():
     for points, p, scale, angles in ch11.clouds(torch.Generator().manual_seed(2)):
         law = LpNested((1, 1), p, p, scale)
         costs = torch.stack([-law.log_density(ch11._turned(points, degrees)).mean() for degrees in angles])
-        torch.testing.assert_close(ch11.extra_nats(points, p, scale, angles), costs - costs.min())
+        torch.testing.assert_close(ch11.angle_costs(points, p, scale, angles), costs - law.log_normaliser())
 
 
 def test_the_examples_of_the_divergence():

@@ -327,11 +327,11 @@ AXES_MISTAKES = {
         either("any", "corner"),
     "strict: β shortens and prunes, and turns nothing: the tie stays a tie.": either("upright", "corner"),
     "light: above 2 the prior is nearer to uniform, and the square's own latents are.": either("any", "corner"),
-    "heavy: turned by 45°, a square has triangles for marginals, which a heavy tail likes better.": either("any", "upright"),
+    "heavy: turned by 45°, a square has triangles for marginals, which a heavy tail likes.": either("any", "upright"),
     "disc: the prior has a preference, but a disc looks the same from all sides.": either("upright", "corner"),
     "block: within a block of inner exponent 2 the prior counts the distance from the origin alone.":
         either("upright", "corner"),
-    "diamond: it is a square on its corner already, and a heavy tail likes that as it stands.": either("any", "corner"),
+    "diamond: it is a square on its corner already, which a heavy tail likes as it stands.": either("any", "corner"),
 }  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -36,7 +36,10 @@ from course_replication.measurements.training import (
 from course_replication.runs import Context
 
 Scores = dict[str, float]
-SIZES = NETWORKS | {"small-mlp": partial(mlp_vae, hidden=(128, 128))}
+SIZES = NETWORKS | {
+    "small-mlp": partial(mlp_vae, hidden=(128, 128)),
+    "mlp-64": partial(mlp_vae, hidden=(64, 64)),
+}
 LOOKS = 10  # times that the total correlation is looked at on the way, the last at the end
 CODES, WATCHED = 1000, 200  # codes that estimate it, at the end and on the way
 CELLS = 2**25  # densities that are held at a time
@@ -98,7 +101,7 @@ def measured(framework: Framework, data: GridDataset, seed: int, particles: int)
     found = total_correlation(framework, data, seed, CODES) | code_scores(encodings(framework, data), seed)
     found["total-correlation/true"] = found["total-correlation/late"] = found["total-correlation"]
     index = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))[:IMAGES]
-    found |= _reconstructed(framework, data, index)
+    found |= reconstructed(framework, data, index)
     if particles:
         images = framework.standardise(data.images(index[:EVALUATED]))
         found["log-likelihood"] = importance_weighted_bound(framework, images, particles=particles, seed=seed).mean()
@@ -189,7 +192,7 @@ def _posterior(framework: Framework, data: GridDataset) -> DiagonalGaussian:
 
 
 @torch.no_grad()
-def _reconstructed(framework: Framework, data: GridDataset, index: Tensor) -> Scores:
+def reconstructed(framework: Framework, data: GridDataset, index: Tensor) -> Scores:
     paid = error = square = total = 0.0
     for part in index.to(framework.model.pixel_mean.device).split(512):
         images = data.images(part)

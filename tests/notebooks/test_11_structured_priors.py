@@ -1,0 +1,128 @@
+"""What the text of chapter 11 says about its outputs is what the stored outputs say."""
+
+import math
+
+import pytest
+
+from course_replication import Store, best_verdict, load_claims
+from stored_chapter import StoredChapter
+
+CHAPTER = StoredChapter("11_structured_priors")
+output, says, table = CHAPTER.output, CHAPTER.says, CHAPTER.table
+CLAIMS = {claim.id: claim for claim in load_claims() if claim.chapter == "11_structured_priors"}
+NORMAL, TIMID, LIGHT, HEAVY, DISC = "2 / 2 (normal)", "2.1 / 2.2", "8 / 8", "1.2 / 1.2", "8 / 2"
+
+
+def floats(name: str) -> dict:
+    return {label: [float(cell) for cell in cells] for label, cells in table(name).items()}
+
+
+def trained() -> dict:
+    """(β, prior) → MIG, axis, left, spread of the MIG."""
+    return {label: [float(cell) for cell in cells] for label, cells in table("measure").items()}
+
+
+def test_mean_field_inference_prunes_and_shortens():
+    says("All four starts agree", "what is left of a direction of variance λ is $\\sqrt{\\lambda - \\beta d}$")
+    for longest, second, third, first_law, second_law in floats("fa-table").values():
+        assert (longest, second, third) == pytest.approx((first_law, second_law, 0), abs=2e-3)
+
+
+def test_sparse_components():
+    found = floats("ica-table")  # lengths of three, angle, bound
+    says("the two longest 70° apart where 60° is true", "the other two stand at 89°", "at 88°", "in the same picture")
+    early, rest, strong = (found[name] for name in ("β = 1, early", "β = 1, at rest", "β = 5, at rest"))
+    assert found["the truth"][3] == 60 and [round(row[3]) for row in (early, rest, strong)] == [70, 89, 88]
+    assert min(early[:3]) > 0.5 and min(rest[:3]) < 0.01 > min(strong[:3])
+    says("it gains much more than it had on the way")
+    assert rest[4] - early[4] > 3 * (early[4] - found["the truth"][4]) > 0
+
+
+def test_what_a_turn_costs():
+    says("a hundredth of a nat or two", "at 8 it costs forty times as much")
+    formula, counted = floats("costs").values()
+    assert formula == pytest.approx(counted, abs=0.01)
+    assert (formula[4], formula[5]) == (0.0094, 0.0183) and round(formula[7] / formula[4], -1) == 40
+    assert formula[3] == 0 and all(cost < 0 for cost in formula[:3]) and all(cost > 0 for cost in formula[4:])
+
+
+def test_the_papers_prior_is_nearly_normal():
+    found = table("divergences")
+    says("The paper's prior is .0007 nats from normal for a block of two, and .0023 for one of its blocks of four")
+    assert [float(cell) for cell in found["2.1", "2.2"]] == [0.0007, 0.0023]
+
+
+def test_the_live_priors():
+    found = trained()
+    one, eight = ({label[1]: row for label, row in found.items() if label[0] == beta} for beta in ("1.0", "8.0"))
+    says("an axis alignment of .94 at β = 8, and .92 at β = 1", "from .24 to .63 and from .17 to .49")
+    assert (eight[LIGHT][1], one[LIGHT][1]) == (0.94, 0.92)
+    assert (eight[NORMAL][0], eight[LIGHT][0], one[NORMAL][0], one[LIGHT][0]) == (0.24, 0.63, 0.17, 0.49)
+    says(".65 and .61", ".39 is what untrained networks have", "the MIG is down from .24 to .10")
+    assert (eight[TIMID][1], eight[NORMAL][1], eight[HEAVY][1]) == (0.65, 0.61, 0.39)
+    assert found["–", "untrained"][1] == 0.39 and eight[HEAVY][0] == 0.1
+    says("*Left* is alike for all priors at one β", "helps nothing")
+    for rows in (one, eight):
+        left = [row[2] for row in rows.values()]
+        assert max(left) - min(left) <= 0.04 and rows[DISC][0] < rows[NORMAL][0]
+
+
+def test_blocks():
+    found = floats("together")  # MIG, left, in one block, of
+    says("Three times, once, three times, four times of ten", "3 of 10 for this prior, and 3 of 10 for the normal one")
+    assert [row[2] for row in found.values()] == [3, 1, 3, 4] and all(row[3] == 10 for row in found.values())
+    assert [*found] == [NORMAL, LIGHT, DISC, "2 / 8"]
+    says("8 / 8 raises nothing, .08 against .11")
+    assert (found[LIGHT][0], found[NORMAL][0]) == (0.08, 0.11)
+
+
+def test_the_baseline():
+    found = {label: float(cells[0]) for label, cells in table("closed").items()}
+    gaps = [round(found["closed form", beta] - found["sampled", beta], 2) for beta in ("1.0", "8.0")]
+    says("The means differ by .04 and −.05")
+    assert gaps == [0.04, -0.05]
+
+
+def test_learnt_exponents():
+    found = floats("learnt")
+    says("end at 3.2 on average in blocks with two latents in use, at 2.6 with one, and at 1.8 where none is")
+    assert [round(found[used][1], 1) for used in ("2", "1", "0")] == [3.2, 2.6, 1.8]
+    says("The MIG stays at .11, where the normal prior had it")
+    assert floats("learnt-scores")["mean"][0] == 0.11
+
+
+def test_pitfalls():
+    found = floats("wrong-normaliser")
+    assert min(range(5), key=found["with log Z"].__getitem__) == 3, "of 0.5, 1, 1.5, 2 and 3"
+    says("Without it one near 1 looks best")
+    assert min(range(5), key=found["without"].__getitem__) == 1
+    says("a normal law of variance ½")
+    assert "nan" in output("wrong-root") and "0.48" in output("wrong-scale")
+
+
+def test_what_is_said_of_the_claims():
+    results = Store().results()
+    verdicts = {name: best_verdict(claim, results) for name, claim in CLAIMS.items()}
+    assert verdicts["isa/figure-1"].verdict == "fail" and verdicts["isa/section-3-rotation"].verdict == "fail"
+    assert verdicts["isa/appendix-b.5"].verdict == verdicts["isa/section-3.2-variance"].verdict == "match"
+    says("no test tells them apart")
+    for name in ("isa/figure-5a", "isa/figure-5b", "isa/appendix-a.5"):
+        assert verdicts[name].verdict == "inconclusive" and verdicts[name].scale == "small"
+    (mean, *_) = verdicts["isa/figure-5a"].orders
+    assert not mean.holds and not mean.reversed
+    says("Of the hearts the reverse holds")
+    assert verdicts["isa/figure-16"].orders[0].reversed and verdicts["isa/figure-16"].verdict == "fail"
+
+
+def test_the_stored_models():
+    found = {label: [float(cell) for cell in cells] for label, cells in table("stored").items()}
+    assert all(row[0] == 40 for row in found.values()) and len(found) == 8
+    says("ISA-VAE and the VAE have nearly the same mean at β = 1", "those rows are shown once more")
+    assert abs(found["1", "isa-vae"][1] - found["1", "beta-vae"][1]) < 0.02
+    assert found["1", "isa-vae"] == found["1", "isa-tcvae"] and found["1", "beta-vae"] == found["1", "beta-tcvae"]
+
+
+def test_the_quiz():
+    """Question 4's diamond and the quotient of the text, by the formula."""
+    assert 2 ** (1 + 1 / 2) / 3 < 1 < 2 ** (1 + 4 / 2) / 6
+    assert math.sqrt(0.4 - 0.1) > 0 > 0.4 - 0.5 and 2.1 > 0.5, "question 1: the third axis goes under at 5"

@@ -86,7 +86,8 @@ def test_the_baseline():
 
 def test_learnt_exponents():
     found = floats("learnt")
-    says("end at 3.2 on average in blocks with two latents in use, at 2.6 with one, and at 1.8 in the single block where none is")
+    says("end at 3.2 on average in blocks with two latents in use, at 2.6 with one")
+    says("and at 1.8 in the single block where none is")
     assert [round(found[used][1], 1) for used in ("2", "1", "0")] == [3.2, 2.6, 1.8]
     assert found["0"][0] == 1
     says("The MIG stays at .11, where the normal prior had it")

@@ -25,7 +25,8 @@ def codes():
     whole, nothing = pictures.ravel(), 0 * place
     return {
         "halved": (place // 2, hue), "thirds": (place % 3, hue), "offset": (place, (hue + place) % 6),
-        "warm": (place, (hue < 3) + 0), "parity": (place, hue % 2), "averages": (over_hues.ravel(), over_places.ravel()),
+        "warm": (place, (hue < 3) + 0), "parity": (place, hue % 2),
+        "averages": (over_hues.ravel(), over_places.ravel()),
         "twice": (whole, whole), "constant": (nothing, nothing),
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Hidden checks of chapter 12: long orbits, walks of many corners, larger tangent spaces, and many factors.
+"""Hidden checks of chapter 12: long orbits, walks of many corners, larger tangent spaces, and factors of one size.
 
 Used with `python -m course_lib grade … --hidden exercises/hidden`. Not part of the wheel or of what students get.
 """
@@ -25,12 +25,12 @@ def _long_orbits(generator: torch.Generator) -> list[list[torch.Tensor]]:
 
 
 def _many_corners(generator: torch.Generator) -> list[list[torch.Tensor]]:
-    """Circles of latitude with 40 corners, and walks through corners at random that cross themselves."""
-    angles = torch.arange(40, dtype=torch.float64) * 2 * math.pi / 40
+    """Circles of latitude with 16 corners, and walks through corners at random that cross themselves."""
+    angles = torch.arange(16, dtype=torch.float64) * 2 * math.pi / 16
     heights = 0.3 + 0.5 * torch.rand(4, 1, generator=generator, dtype=torch.float64)
     rings = (1 - heights**2).sqrt()
-    circles = torch.stack([rings * angles.cos(), rings * angles.sin(), heights.expand(4, 40)], 2)
-    wild = torch.randn(10, 9, 3, generator=generator, dtype=torch.float64)
+    circles = torch.stack([rings * angles.cos(), rings * angles.sin(), heights.expand(4, 16)], 2)
+    wild = torch.randn(10, 7, 3, generator=generator, dtype=torch.float64)
     wild[..., 2] = wild[..., 2].abs() + 0.5  # no two corners are opposite each other
     wild = wild / wild.norm(dim=2, keepdim=True)
     return [[walks[turn_of(walks).abs() < 3]] for walks in (circles, wild)]
@@ -45,8 +45,8 @@ def _large_planes(generator: torch.Generator) -> list[list[torch.Tensor]]:
 
 
 def _many_factors(generator: torch.Generator) -> list[list[torch.Tensor]]:
-    """Up to five factors, the same size more than once, and one alone."""
-    return bundles(((2, 2, 2, 1), (3, 3, 2), (2,), (2, 2, 2, 2, 1)), generator, count=8)
+    """Three factors of one size, two of another, and one alone."""
+    return bundles(((2, 2, 2), (3, 3, 1), (2,)), generator, count=4)
 
 
 EXERCISES = (

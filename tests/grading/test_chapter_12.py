@@ -25,7 +25,8 @@ def codes():
     whole, nothing = pictures.ravel(), 0 * place
     return {
         "halved": (place // 2, hue), "thirds": (place % 3, hue), "offset": (place, (hue + place) % 6),
-        "warm": (place, hue < 3), "parity": (place, hue % 2), "averages": (over_hues.ravel(), over_places.ravel()),
+        "warm": (place, (hue < 3) + 0), "parity": (place, hue % 2),
+        "averages": (over_hues.ravel(), over_places.ravel()),
         "twice": (whole, whole), "constant": (nothing, nothing),
     }  # fmt: skip
 
@@ -109,14 +110,17 @@ def test_the_connection_makes_the_librarys_laplacian_and_its_transpose_another_s
 
 
 def test_the_example_of_factors():
-    turns = torch.stack([torch.tensor([[math.cos(a), -math.sin(a), 0], [math.sin(a), math.cos(a), 0], [0, 0, 1]])
-                         for a in (0.4, 1.1, 2.0)]).double()  # fmt: skip
+    angles = torch.tensor([0.4, 1.1, 2.0], dtype=torch.float64)
+    turns = torch.eye(3, dtype=torch.float64).repeat(3, 1, 1)
+    turns[:, 0, 0] = turns[:, 1, 1] = angles.cos()
+    turns[:, 0, 1], turns[:, 1, 0] = -angles.sin(), angles.sin()
     assert ch12.factor_sizes(turns).tolist() == [1, 2]
 
 
 def test_the_survivors_are_what_loops_leave():
     draw, turn = draws(), 2 * math.pi / 3
-    cone = torch.tensor([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]]).double()
+    rows = [[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]]
+    cone = torch.tensor(rows, dtype=torch.float64)
     found = {
         "spheres": (2, 2), "sphere-circle": (2, 1), "torus": (1, 1), "sphere-torus": (2, 1, 1),
         "three-torus": (1, 1, 1), "three-sphere": (3,),
@@ -124,3 +128,9 @@ def test_the_survivors_are_what_loops_leave():
     loops = {name: ch12.bundles((dims,), draw)[0][0] for name, dims in found.items()}
     loops |= {"cone": cone[None], "klein": torch.diag(torch.tensor([-1.0, 1])).double()[None]}
     assert {name: len(ch12._null(each)) - 1 for name, each in loops.items()} == ch12.SURVIVING
+
+
+def test_the_example_of_a_connection():
+    tangents = torch.tensor([[[1.0, 0], [0, 1]], [[0, 1], [-1, 0]]], dtype=torch.float64)
+    found = ch12.connection(tangents, torch.tensor([0]), torch.tensor([1]))
+    torch.testing.assert_close(found, tangents[1:])

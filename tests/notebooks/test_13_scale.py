@@ -73,6 +73,8 @@ def test_intervals():
     says("from −.79 to −.77", "twenty times as wide", "The MIG has an exponent of .04, and every interval contains 0")
     assert left[2][1:] == [-0.79, -0.77] and all(15 < (row[2] - row[1]) / 0.02 < 25 for row in left[:2])
     assert mig[0][0] == 0.04 and all(low < 0 < high for _, low, high in mig)
+    says("1.96 / 2.36$, which is .78")
+    assert round(float((7 / 8) ** 0.5 * 1.96 / scaling.student.ppf(0.975, 7)), 2) == 0.78
     exponents = floats("one-seed-table")["exponent"]
     assert len(exponents) == 8 and min(exponents) < 0 < max(exponents)
 

@@ -69,6 +69,15 @@ INTERVAL_MISTAKES = {
         lambda s, y: _interval(y, s),
     "one standard error on each side: that holds two of three, not 95 of 100.":
         lambda s, y: _interval(s, y, quantile=lambda n: 1.0),
+    "a quantile of 2 is not t's: with few points it is far more.": lambda s, y: _interval(s, y, quantile=lambda n: 2.0),
+    "Student's t has K − 2 degrees of freedom here, and not K or K − 1.": either(
+        lambda s, y: _interval(s, y, freedom=0),
+        lambda s, y: _interval(s, y, freedom=1),
+        lambda s, y: _interval(s, y, lost=0),
+    ),
+    "the exponent comes first, then the lower end, then the upper one.": either(
+        lambda s, y: _interval(s, y)[[1, 0, 2]], lambda s, y: _interval(s, y)[[1, 2, 0]]
+    ),
     "low and high have changed places.": lambda s, y: _interval(s, y)[[0, 2, 1]],
 }  # fmt: skip
 
@@ -209,6 +218,11 @@ BINNED_MISTAKES = {
             lambda z, b: _snapped(z, b, unit=lambda each: torch.full_like(each[0], UNIT)),
             lambda z, b: _snapped(z, b, unit=lambda each: UNIT * each.abs().max().expand(each.shape[1])),
         ),
+    "the unit goes with the largest magnitude, and not with the range or the largest value.":
+        either(
+            lambda z, b: _snapped(z, b, unit=lambda each: UNIT * (each.amax(0) - each.amin(0)).clamp(min=1e-30)),
+            lambda z, b: _snapped(z, b, unit=lambda each: UNIT * each.amax(0).abs()),
+        ),
     "cut off in place of rounded: −10⁻¹⁶ must become 0, and .99999999 must become 1.":
         lambda z, b: _snapped(z, b, to_whole=torch.floor),
     "the unit is that of double precision: codes come from networks, whose numbers have 24 binary digits.":
@@ -286,6 +300,10 @@ BEND_MISTAKES = {
         either(lambda b, s, z: _needed(b, s, z, up=torch.floor), lambda b, s, z: _needed(b, s, z, up=torch.round)),
     "the logarithm to the base 10: the bend is one per natural logarithm.":
         lambda b, s, z: _needed(b, s, z, log=torch.log10),
+    "the logarithm to the base 2: the bend is one per natural logarithm.":
+        lambda b, s, z: _needed(b, s, z, log=torch.log2),
+    "the squares were averaged: the error of a coefficient has their sum.":
+        lambda b, s, z: _needed(b, s, z, square=lambda x, q: q.square().mean()),
     "the logarithm of the sizes is missing.": lambda b, s, z: _needed(b, s, z, log=lambda each: each),
     "this is the standard error of the slope, and not of the bend.":
         lambda b, s, z: _needed(b, s, z, square=lambda x, q: x.square().sum()),
@@ -330,7 +348,7 @@ def gap_fault(codes) -> str | None:
     if not 2 <= codes.shape[1] <= 12:
         return f"got {codes.shape[1]} columns; expected 2 to 12."
     centred = codes - codes.mean(0)
-    if (centred.abs().amax(0) < 1e-9).any():
+    if (centred.abs().amax(0) <= 1e-9 * codes.abs().amax(0)).any():
         return "a column is constant: it says nothing. Leave it out."
     for place, size in enumerate(SIZES):
         share = _explained(centred, GRID[:, place].double())

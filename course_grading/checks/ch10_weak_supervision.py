@@ -13,6 +13,7 @@ from course_grading.exercise import Function, either
 # 10.1 -----------------------------------------------------------------------------------------------------------------
 
 KINDS = [
+    [(0, 0, 1, 0, 1, 1), (1, 1, 1, 0, 0, 0), (0, 0, 0, 0, 1, 0)],  # on which every mistake has a result of its own
     [(1, 1, 0, 1), (0, 0, 1, 1)],
     [(0, 1, 1, 1), (1, 1, 0, 1), (0, 1, 1, 1)],  # three told apart though none changes alone; two never rest
     [(1, 0, 0, 0, 1), (0, 1, 0, 0, 0), (0, 0, 0, 1, 0), (1, 1, 0, 0, 1)],
@@ -231,10 +232,10 @@ def _chance(f, k, eta, share=None, reach=None, minus=True, most=None):
     """The sum over the largest change, with one thing done otherwise."""
     steps = torch.arange(1, f, dtype=torch.float64)
     share = 2 * (f - steps) / (f * (f - 1)) if share is None else share(f, steps)
-    reach = (lambda m: steps >= eta * m) if reach is None else (lambda m: reach(steps, m))
+    reach = reach or (lambda steps, m: steps >= eta * m)
     found = torch.zeros((), dtype=torch.float64)
     for m, own in zip(steps, share, strict=True):
-        near = (share * (steps <= m) * reach(m)).sum()
+        near = (share * (steps <= m) * reach(steps, m)).sum()
         found = found + near**k - ((near - own) ** k if minus else 0)
     return found
 
@@ -256,8 +257,9 @@ CHANCE_MISTAKES = {
     "this is the chance that all changes are alike.":
         lambda f, k, e: _chance(f, k, e, reach=lambda s, m: s == m),
     "the largest possible change was taken for the largest of the pair.":
-        lambda f, k, e: _chance(f, 1, e, reach=lambda s, m: s >= e * (f - 1)) * 0
-        + sum(2 * (f - s) / (f * (f - 1)) for s in range(1, f) if s >= e * (f - 1)) ** k,
+        lambda f, k, e: torch.tensor(
+            sum(2 * (f - s) / (f * (f - 1)) for s in range(1, f) if s >= e * (f - 1)) ** k, dtype=torch.float64
+        ),
     "this is the chance of *not* recognising all: subtract from 1.": lambda f, k, e: 1 - _chance(f, k, e),
     "this is the chance for two changes, whatever k is.": lambda f, k, e: _chance(f, 2, e),
 }  # fmt: skip

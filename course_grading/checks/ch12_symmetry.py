@@ -20,14 +20,16 @@ JUDGED = {
 WORDS = ("disentangled", "mixed", "no action")
 JUDGED_MISTAKES = {
     "halved: places 0 and 1 have the same code, and after a press they have not: no table says where it goes.":
-        "disentangled",
+        either("disentangled", "mixed"),
     "thirds: it forgets, but in step: places that look alike look alike after a press, too. Forgetting is allowed.":
-        "no action",
-    "offset: the place button changes the second part.": "disentangled",
-    "warm: hues 0 and 2 are both warm, and after a press only one is.": "disentangled",
-    "parity: even hues become odd and odd ones even, so a table of two rows is an action.": "no action",
-    "averages: the other button moves a picture within its own average, so it changes nothing.": "mixed",
-    "twice: each part is the whole picture, which either button changes.": "disentangled",
+        either("no action", "mixed"),
+    "offset: the place button changes the second part.": either("disentangled", "no action"),
+    "warm: hues 0 and 2 are both warm, and after a press only one is.": either("disentangled", "mixed"),
+    "parity: even hues become odd and odd ones even, so a table of two rows is an action.":
+        either("no action", "mixed"),
+    "averages: the other button moves a picture within its own average, so it changes nothing.":
+        either("mixed", "no action"),
+    "twice: each part is the whole picture, which either button changes.": either("disentangled", "no action"),
     "constant: no button changes it, and equal codes go to equal ones. The definition asks for no information.":
         either("no action", "mixed"),
 }  # fmt: skip
@@ -77,6 +79,10 @@ def _orbit_sizes(press):
     return torch.from_numpy(np.bincount(labels)[labels]).double().unsqueeze(1)
 
 
+def _as_state_0(pictures, press):
+    return _walked(pictures, press, presses=int(_orbit_sizes(press)[0]) - 1)
+
+
 def _varied(**changes):
     return lambda x, first, second: torch.stack([_walked(x, second, **changes), _walked(x, first, **changes)], 1)
 
@@ -89,6 +95,8 @@ PARTS_MISTAKES = {
     "only one press was looked at: go on until the button has led back.": _varied(presses=1),
     "six presses were averaged, whatever the button: some orbits are shorter or longer than those of the chapter.":
         _varied(presses=5),
+    "one number of presses was used for all states, that of state 0: each state has an orbit of its own.":
+        lambda x, first, second: torch.stack([_as_state_0(x, second), _as_state_0(x, first)], 1),
     "the first picture was counted twice: stop before the button has led back.": _varied(again=True),
     "the picture itself was left out of the average.": _varied(own=False),
     "this is the sum over the orbit: divide by the number of states in it.":
@@ -139,12 +147,12 @@ PARTS_RIGHT = (_by_pieces, _by_powers, _by_matrices)
 
 
 def walks(generator: torch.Generator) -> list[list[Tensor]]:
-    """Polygons around a place at random, convex and not, either way round; the last ones enclose half of the sphere."""
+    """Polygons around a place, convex and not, either way round; the last ones enclose more than half of the sphere."""
     cases = []
-    for corners, reach in ((3, 0.8), (4, 1.1), (6, 1.2), (5, 1.3)):
+    for corners, reach, least in ((3, 0.8, 0.6), (4, 1.1, 0.6), (6, 1.2, 0.6), (5, 1.3, 0.6), (5, 1.4, 0.9)):
         draws = torch.rand(12, corners, generator=generator, dtype=torch.float64)
         angles = (torch.arange(corners) + 0.6 * draws) * 2 * math.pi / corners
-        away = reach * (0.6 + 0.4 * torch.rand(12, corners, generator=generator, dtype=torch.float64))
+        away = reach * (least + (1 - least) * torch.rand(12, corners, generator=generator, dtype=torch.float64))
         angles = torch.where(torch.arange(12)[:, None] % 2 == 0, angles, -angles)
         flat = torch.stack([away.sin() * angles.cos(), away.sin() * angles.sin(), away.cos()], 2)
         turn = torch.linalg.qr(torch.randn(12, 3, 3, generator=generator, dtype=torch.float64))[0]
@@ -217,7 +225,7 @@ TURN_MISTAKES = {
     "only the first triangle was walked around: a polygon has more corners.":
         lambda c: turn_of(c[:, :3]) if c.shape[1] > 3 else turn_of(c) + 0.0 * c.sum(),
     "the angle is not between −π and π: whole turns do not show in an arrow.":
-        lambda c: torch.where(turn_of(c) < 0, turn_of(c) + 2 * math.pi, turn_of(c)),
+        either(lambda c: torch.where(turn_of(c) < 0, turn_of(c) + 2 * math.pi, turn_of(c)), _area),
     "these are the angles by which the walker turned at the corners: the arrow turns by what they lack of a full turn.":
         _outer_angles,
     "nearly: each small step shortens what points ahead a little, and nothing of what points sideways. Turn the arrow"
@@ -297,6 +305,8 @@ CONNECTION_MISTAKES = {
         lambda u, i, j: _svd(u, i, j)[0] @ torch.diag_embed(_svd(u, i, j)[1].square()) @ _svd(u, i, j)[2],
     "mirror images were made into rotations: bases may be mirrored, and then the determinant is −1.": _proper,
     "columns of length 1 need not be perpendicular: take the nearest orthogonal matrix.": _unit_columns,
+    "Gram and Schmidt keep the first column's direction: the nearest orthogonal matrix favours none. Take the SVD.":
+        lambda u, i, j: torch.linalg.qr(u[i].mT @ u[j])[0],
     "this takes coordinates at a point to themselves: two different tangent spaces are wanted.":
         lambda u, i, j: u[i].mT @ u[i],
     "this is the projection onto coordinates of the surrounding space: k × k matrices are wanted.":

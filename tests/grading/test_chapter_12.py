@@ -72,6 +72,14 @@ def test_the_example_of_a_walk_and_the_way_back():
     assert ch12.turn_of(octant.flip(1)).item() == pytest.approx(-math.pi / 2)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_the_last_walks_enclose_more_than_half_of_the_sphere(seed):
+    (corners,) = ch12.walks(draws(seed))[-1]
+    whole = ch12._area(corners)
+    assert len(corners) > 5 and (whole.abs() > math.pi).all()
+    torch.testing.assert_close(whole - ch12.turn_of(corners), whole.sign() * 2 * math.pi)
+
+
 def test_two_triangles_turn_as_their_sum_does():
     for (corners,) in ch12.walks(draws())[1:2]:
         one, two = corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]

@@ -59,7 +59,7 @@ def test_the_split_is_far_better_than_chance():
 
 def test_where_it_breaks():
     found = {name: row[2] for name, row in floats("broken").items()}
-    says("*Turned*, nothing changes", "is as good as dice", "the error is 0, to all digits shown")
+    says("*Turned*, nothing changes", "misses by more than chance does", "the error is 0, to all digits shown")
     assert found["turned"] == found["as it is"] and found["as it is, true planes given"] == 0
     assert abs(found["turned, then bent (tanh)"] - found["as it is"]) < 1
     chance = floats("equal")["S² × S²"][3]

@@ -37,9 +37,7 @@ def shape_of(shape) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
-def fault(
-    got, expected: Tensor, tolerance: tuple[float, float] | None = None, *, gradients: bool = True
-) -> str | None:
+def fault(got, expected: Tensor, tolerance: tuple[float, float] | None = None, *, gradients: bool = True) -> str | None:
     """What is wrong with `got`, in words, or None. Shapes and dtypes come first, so that broadcasting never passes.
 
     gradients : whether they are asked for, which an array cannot have.

@@ -60,17 +60,18 @@ def _linked(changes):
 
 
 BLOCK_MISTAKES = {
-    "a factor need not change alone to be told apart: it is enough that a kind changes it and leaves the other.":
+    "a factor need not change alone to stand in a block of its own: it is enough that kinds part it from the others.":
         _alone,
     "factors that once change together are not tied: another kind may part them.": _linked,
-    "one direction is enough: a kind that changes the one and not the other tells them apart, whatever the reverse.":
+    "a block is what no kind parts, in either direction: these two are parted, though only one of them can be changed "
+    "without the other.":
         lambda c: _blocks(~(_apart(c) & _apart(c).T)),
     "blocks were numbered 0, 1, 2, …: the number of the first factor in the block is asked for.":
         either(lambda c: torch.unique(c.T, dim=0, return_inverse=True)[1],
                lambda c: torch.unique(first_of_block(c), return_inverse=True)[1]),
     "this is the last factor of the block: the first is asked for.":
         lambda c: c.shape[1] - 1 - (c[:, :, None] == c[:, None]).all(0).flip(1).int().argmax(1),
-    "how often a factor changes says nothing: two that change in different kinds are told apart.":
+    "how often a factor changes says nothing: two that change in different kinds are in different blocks.":
         lambda c: _blocks(c.sum(0)[:, None] == c.sum(0)),
     "this asks whether *some* kind treats the two alike: all kinds have to.":
         lambda c: _blocks((c[:, :, None] == c[:, None]).any(0)),
@@ -180,6 +181,8 @@ AVERAGE_MISTAKES = {
         _averaged(lambda m, v: 2 * (v / 2).exp().mean(0).log()),
     "the log-variances were averaged: that is the geometric mean of the variances.": _averaged(lambda m, v: v.mean(0)),
     "this is the variance: its logarithm is asked for.": _averaged(lambda m, v: v.exp().mean(0)),
+    "this is the standard deviation: the logarithm of the variance is asked for.":
+        _averaged(lambda m, v: v.exp().mean(0).sqrt()),
     "this is the logarithm of the standard deviation: that of the variance is asked for.":
         _averaged(lambda m, v: v.exp().mean(0).log() / 2),
     "the variances were added and not averaged: two equal posteriors have to stay as they are.":
@@ -212,9 +215,9 @@ AVERAGE_RIGHT = (
 
 
 def settings_of_chance(generator: torch.Generator) -> list[list]:
-    """Few values and many, one change and several; bounds that no change meets, but in the third, which meets them."""
+    """Few values and many, one change and several; bounds that no change meets, but in the fourth, which meets them."""
     eta = 0.55 + 0.2 * torch.rand(1, generator=generator).item() + 1e-3
-    return [[3, 2, 0.6], [8, 3, 0.5**0.5], [5, 2, 0.5], [6, 1, 0.7], [7, 4, eta], [2, 3, 0.9]]
+    return [[9, 3, 0.65], [3, 2, 0.6], [8, 3, 0.5**0.5], [5, 2, 0.5], [6, 1, 0.7], [7, 4, eta], [2, 3, 0.9]]
 
 
 def chance_by_counting(f: int, k: int, eta: float) -> Tensor:
@@ -240,6 +243,11 @@ def _chance(f, k, eta, share=None, reach=None, minus=True, most=None):
     return found
 
 
+def _around_a_circle(f, k, eta):
+    share = torch.bincount(torch.tensor([min(s, f - s) for s in range(1, f)]), minlength=f)[1:].double() / (f - 1)
+    return _chance(f, k, eta, share=lambda *_: share)
+
+
 CHANCE_MISTAKES = {
     "changes were taken to be of all sizes alike: of f (f − 1) ordered pairs of values 2 (f − s) are s steps apart.":
         lambda f, k, e: _chance(f, k, e, share=lambda f, s: torch.full_like(s, 1 / (f - 1))),
@@ -261,6 +269,7 @@ CHANCE_MISTAKES = {
             sum(2 * (f - s) / (f * (f - 1)) for s in range(1, f) if s >= e * (f - 1)) ** k, dtype=torch.float64
         ),
     "this is the chance of *not* recognising all: subtract from 1.": lambda f, k, e: 1 - _chance(f, k, e),
+    "the values were joined to a circle: from the first to the last are f − 1 steps.": _around_a_circle,
     "this is the chance for two changes, whatever k is.": lambda f, k, e: _chance(f, 2, e),
 }  # fmt: skip
 
@@ -368,7 +377,7 @@ EXERCISES = {
             lambda c: torch.tensor([next(j for j in range(c.shape[1]) if torch.equal(c[:, i], c[:, j]))
                                     for i in range(c.shape[1])]),
         ),
-        praise="right: it is enough that some pair parts the two.",
+        praise="right: a block is what no pair parts.",
     ),
     "10.2": Function(reference=told_shared, cases=posterior_pairs, mistakes=TOLD_MISTAKES, also_right=TOLD_RIGHT),
     "10.3": Function(

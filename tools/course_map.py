@@ -49,9 +49,9 @@ def course_map(root: Path = notebook_io.ROOT) -> str:
     return "\n".join([*lines, "</nav>"])
 
 
-def linked(name: str, root: Path) -> str:
-    """A chapter by its number and title: a link, or that it is to come."""
-    words = f"{name[:2]} {titles()[name]}"
+def linked(name: str, root: Path = notebook_io.ROOT, words: str = "") -> str:
+    """A chapter by these words, or by its number and title: a link, or that it is to come."""
+    words = words or f"{name[:2]} {titles()[name]}"
     there = (root / "chapters" / f"{name}.ipynb").is_file()
     return f"[{words}](../chapters/{name}.ipynb)" if there else f"{words} (to come)"
 

@@ -13,6 +13,7 @@ import notebook_io
 import study_time
 from course_grading import registry
 from course_list import core_path, titles
+from course_map import linked
 from solutions_page import escaped
 
 FILE = notebook_io.ROOT / "book" / "teaching_plans.yml"
@@ -84,8 +85,7 @@ def minutes(session: dict) -> Minutes:
 def chapter(number: str) -> str:
     """A chapter by its number, linked, in bold where it is on the core path."""
     name = next(name for name in titles() if name.startswith(number))
-    there = (notebook_io.ROOT / "chapters" / f"{name}.ipynb").is_file()
-    link = f"[{number}](../chapters/{name}.ipynb)" if there else f"{number} (to come)"
+    link = linked(name, words=number)
     return f"**{link}**" if name in CORE else link
 
 

@@ -139,3 +139,18 @@ def opened(context, address: str) -> Iterator:
         yield page, faults
     finally:
         page.close()
+
+
+def reload_until(page, selector: str) -> None:
+    """Reload a page until it shows what is asked for, ten times at most; raises AssertionError when it does not.
+
+    On a busy computer a page can be read again before the browser has written down what it stored. From a web server,
+    that is: of pages that were opened as files a profile that is thrown away, as a `reader`'s is, loses for good one in
+    forty or so of what they store.
+    """
+    for _ in range(10):
+        page.reload()
+        if page.locator(selector).count():
+            return
+        page.wait_for_timeout(500)
+    raise AssertionError(f"{selector} did not come back")

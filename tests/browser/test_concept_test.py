@@ -26,20 +26,27 @@ def html() -> str:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """The address of a folder that holds the page as a file."""
+def folder(tmp_path_factory):
+    """A folder that holds the page as a file."""
     folder = tmp_path_factory.mktemp("concept")
     (folder / "book").mkdir()
     for kind in ("js", "css"):
         (folder / f"concept_test.{kind}").write_bytes((STATIC / f"concept_test.{kind}").read_bytes())
     (folder / "book" / "page.html").write_text(html(), encoding="utf-8")
-    return folder.as_uri() + "/"
+    return folder
 
 
 @pytest.fixture
-def opened(browser, home):
+def opened(browser, folder):
     """opened(place): the page in a browser of its own, to be used in a `with` statement."""
-    with chromium.reader(browser, home) as context:
+    with chromium.reader(browser, folder.as_uri() + "/") as context:
+        yield lambda place="": chromium.opened(context, f"book/page.html{place}")
+
+
+@pytest.fixture
+def keeping(browser, folder):
+    """As `opened`, from a web server: see `browser.reload_until`."""
+    with chromium.served(folder) as home, chromium.reader(browser, home) as context:
         yield lambda place="": chromium.opened(context, f"book/page.html{place}")
 
 
@@ -69,16 +76,6 @@ def column(page, form: str) -> list[str]:
     return page.locator(f"tbody td:nth-of-type({2 + 'AB'.index(form)})").all_inner_texts()
 
 
-def reload_until(page, selector: str) -> None:
-    """As in test_reading: a page can be read again before the browser has written down what it stored."""
-    for _ in range(10):
-        page.reload()
-        if page.locator(selector).count():
-            return
-        page.wait_for_timeout(500)
-    raise AssertionError(f"{selector} did not come back")
-
-
 def test_nothing_is_shown_before_all_is_answered(opened):
     with opened() as (page, faults):
         assert page.locator(FIELDS).count() == 20 and page.locator(REVEALED).count() == 0
@@ -100,8 +97,8 @@ def test_nothing_is_shown_before_all_is_answered(opened):
         assert page.locator("#A2 li").first.is_visible() and faults == []
 
 
-def test_both_forms_give_a_gain_that_is_kept_and_erased(opened):
-    with opened() as (page, faults):
+def test_both_forms_give_a_gain_that_is_kept_and_erased(keeping):
+    with keeping() as (page, faults):
         answer(page, "A", wrong={1, 4, 5, 9, 20})
         submit(page)
         page.get_by_role("button", name="Form B").press("Enter")
@@ -118,7 +115,7 @@ def test_both_forms_give_a_gain_that_is_kept_and_erased(opened):
             .get_attribute("href")
             .endswith("04_measuring_disentanglement.html#what-is-each-score-blind-to")
         )
-        reload_until(page, "td.right")
+        chromium.reload_until(page, "td.right")
         assert said(page) == expected
         erase = page.locator(".erase")
         erase.press("Enter")
@@ -132,10 +129,10 @@ def test_both_forms_give_a_gain_that_is_kept_and_erased(opened):
         assert said(page) == "" and page.locator("input:checked").count() == 0 and faults == []
 
 
-def test_answers_of_a_form_that_is_not_finished_are_kept(opened):
-    with opened() as (page, _):
+def test_answers_of_a_form_that_is_not_finished_are_kept(keeping):
+    with keeping() as (page, _):
         page.locator("input[name=A7]").nth(2).check()
-        reload_until(page, "input[name=A7]:checked")
+        chromium.reload_until(page, "input[name=A7]:checked")
         assert page.locator("input[name=A7]:checked").get_attribute("value") == "c"
         assert page.locator(REVEALED).count() == 0
 
@@ -163,10 +160,10 @@ def test_what_is_stored_by_somebody_else_does_no_harm(opened):
         assert page.locator(FIELDS).count() == 20 and said(page) == "" and faults == []
 
 
-def test_without_javascript(browser, home):
+def test_without_javascript(browser, folder):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(home + "book/page.html")
+    page.goto(folder.as_uri() + "/book/page.html")
     assert page.locator(FIELDS).count() == 40 and page.locator("button:visible").count() == 0
     assert page.locator("details:visible").count() == 40 and page.locator("details[open]").count() == 0
     page.locator("#B2 summary").click()

@@ -60,19 +60,6 @@ def narrow(page):
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-def reload_until(page, selector):
-    """Reload the page until it shows what is asked for, ten times at most.
-
-    On a busy computer a page can be read again before the browser has written down what it stored.
-    """
-    for _ in range(10):
-        page.reload()
-        if page.locator(selector).count():
-            return
-        page.wait_for_timeout(500)
-    raise AssertionError(f"{selector} did not come back")
-
-
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_chapter_on_a_desk_and_on_a_telephone(context, name):
     with chromium.opened(context, name) as (page, faults):
@@ -107,7 +94,7 @@ def test_the_measures_can_fail(context, browser, tmp_path):
 @pytest.mark.parametrize("chosen", ["a", "b"])
 def test_a_prediction_is_committed_then_revealed_and_kept(browser, html, chosen):
     """By the keyboard alone. In chapter 18 (b) is right."""
-    with chromium.reader(browser, html.as_uri() + "/") as context:
+    with chromium.served(html) as home, chromium.reader(browser, home) as context:
         with chromium.opened(context, "chapters/18_triplets.html") as (page, _):
             box = page.locator("blockquote.prediction")
             assert not box.locator("details").is_visible() and box.locator(".right, .wrong").count() == 0
@@ -125,12 +112,12 @@ def test_a_prediction_is_committed_then_revealed_and_kept(browser, html, chosen)
             looks = "each => getComputedStyle(each).borderTopStyle + getComputedStyle(each, '::after').content"
             shown = box.locator("button").evaluate_all(f"all => all.map({looks})")
             assert len(set(shown)) == 2 + (chosen != "b")
-            reload_until(page, "blockquote.prediction [aria-pressed=true]")
+            chromium.reload_until(page, "blockquote.prediction [aria-pressed=true]")
             assert page.locator("blockquote.prediction [aria-pressed=true]").inner_text().startswith(f"({chosen})")
 
 
 def test_a_quiz_keeps_the_first_answer(browser, html):
-    with chromium.reader(browser, html.as_uri() + "/") as context:
+    with chromium.served(html) as home, chromium.reader(browser, home) as context:
         with chromium.opened(context, "chapters/18_triplets.html") as (page, _):
             options = page.locator("#quiz > details")
             options.nth(1).locator("summary").click()
@@ -138,7 +125,7 @@ def test_a_quiz_keeps_the_first_answer(browser, html):
             page.locator("#quiz .right").first.wait_for()
             assert page.locator("#quiz .first").count() == 1 and "first" in options.nth(1).get_attribute("class")
             assert "wrong" in options.nth(1).get_attribute("class")
-            reload_until(page, "#quiz > details.first")
+            chromium.reload_until(page, "#quiz > details.first")
             assert "first" in page.locator("#quiz > details").nth(1).get_attribute("class")
 
 

@@ -47,7 +47,7 @@ FLIPS = {
     "turn": ("rotate(degrees)", "rotate(0)"),
     "sigma": ("AdaGVAE", "AdaMLVAE"),
     "product": ("variance=variance", 'variance="harmonic"'),
-    "allf": ("changed == 6", "changed == 5"),
+    "allf": ("60_000, generator()", "60_000, generator(), k=(1, 5)"),
     "k": ("[0.0, 1.0, 10.0]", "[0.0, 10.0, 10.0]"),
     "schedule": ("weight, 1.0)", "1.0, 1.0)"),
     "constants": ("1 / D", "1 / 2"),

@@ -23,7 +23,8 @@ AXE_OPTIONS = {
 # What lies within a formula, and the colours of code, are four of five elements of a chapter and none of axe-core's
 # matter: while it looks they are plain text.
 AXE = """async options => {
-  const plain = [...document.querySelectorAll('mjx-container, .highlight pre')].map(part => [part, [...part.childNodes]]);
+  const parts = [...document.querySelectorAll('mjx-container, .highlight pre')];
+  const plain = parts.map(part => [part, [...part.childNodes]]);
   for (const [part] of plain) part.replaceChildren(part.textContent);
   try {
     return (await axe.run(options)).violations.flatMap(

@@ -14,7 +14,7 @@ from bad_score_files import bad_files
 from course_lib import metrics
 from course_lib.metrics.file_faults import SENTENCES
 from course_lib.metrics.files import read_table
-from course_lib.metrics.report import about, summary, title
+from course_lib.metrics.report import INTERVAL, about, summary, title
 
 HERE = Path(__file__).parent
 BAD = bad_files()
@@ -164,11 +164,13 @@ def test_what_the_book_says_of_the_example(tmp_path):
 
 def test_what_the_book_says_of_intervals():
     """In `benchmarks/intervals.json`, as measured; tests/metrics/test_from_samples.py measures a part of it again."""
-    page = (notebook_io.ROOT / "book" / "score_your_own.md").read_text(encoding="utf-8")
+    page = " ".join((notebook_io.ROOT / "book" / "score_your_own.md").read_text(encoding="utf-8").split())
     stored = json.loads((notebook_io.ROOT / "benchmarks" / "intervals.json").read_text())
     held = {kind: [stored["held"][name][kind] for name in ("mutual_information", "mig")] for kind in KINDS}
-    doubled, halves = ([f"{100 * share:.0f}" for share in held[kind]] for kind in KINDS)
+    doubled, halves = ([round(share * stored["tables"]) for share in held[kind]] for kind in KINDS)
     assert f"tables of {stored['rows']} rows" in page
-    assert f"information score in {doubled[0]} of 100 tables, of MIG in {doubled[1]}" in " ".join(page.split())
-    assert f"halves in {halves[0]} and {halves[1]}" in " ".join(page.split())
-    assert all(0.91 <= shares["halves"] <= 0.99 for shares in stored["held"].values())  # about 19 in 20
+    assert f"information score in {doubled[0]} of {stored['tables']} tables, of MIG in {doubled[1]}" in page
+    assert f"halves in {halves[0]} and {halves[1]}" in page
+    shares = {name: share["halves"] for name, share in stored["held"].items()}
+    assert round(20 * shares.pop("irs")) == 18 and all(0.92 <= share <= 0.98 for share in shares.values())
+    assert "19 of 20" in page and "in 18" in page and "19 of 20" in INTERVAL and "in 18" in INTERVAL

@@ -190,7 +190,7 @@ def test_a_file_that_is_dropped_chosen_or_generated_is_scored_and_goes_nowhere(b
         page.on("request", lambda request: requests.append(request.url))
         page.set_viewport_size({"width": chromium.NARROW, "height": chromium.HEIGHT})
         workers = []
-        page.on("worker", workers.append)
+        page.on("worker", lambda worker: workers.append(worker.url))
         page.evaluate(DROP, ["mine.npz", base64.b64encode((tmp_path / "mine.npz").read_bytes()).decode()])
         page.locator(".results table").first.wait_for(timeout=60_000)
         for found, name in zip(shown_numbers(page).values(), asked, strict=True):

@@ -16,9 +16,9 @@ from course_lib.storage import replace_file
 
 SUFFIXES = (".html", ".json")
 INTERVAL = (
-    "An interval holds, in about 19 of 20 tables, what tables of as many rows that are drawn alike score on average; of "
-    "IRS, which rests on a largest value, in 18. It is over the rows of this table and says nothing of other trainings, "
-    "whose seeds move a score far more."
+    "An interval holds, in about 19 of 20 tables, what tables of as many rows that are drawn alike score on average; "
+    "of IRS, which rests on a largest value, in 18. It is over the rows of this table and says nothing of other "
+    "trainings, whose seeds move a score far more."
 )
 SHUFFLED = (
     "Shuffled: the score after the rows of the latents are put in a random order, so that they know nothing of the "

@@ -141,7 +141,7 @@ def test_both_ask_the_same_of_a_score_and_the_page_of_the_book_too():
     for name, (called, asks, chapter) in own["about"].items():
         ours = about(name)
         assert (called, asks, chapter) == (title(name), ours["asks"], ours["chapter"])
-        assert f"| {ours['asks']} | {ours['blind']} |" in page and f"(metrics.md#{name}), [chapter {chapter}]" in page
+        assert f"| {ours['asks']} | {ours['blind']} |" in page and f"(#{name}), [chapter {chapter}]" in page
 
 
 def test_what_the_book_says_of_the_example(tmp_path):

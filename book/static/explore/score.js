@@ -39,7 +39,7 @@
     const text = `globalThis.Explore = {}; globalThis.files = (${scoreFiles})(); `
       + `globalThis.numbers = (${scoreNumbers})(${scoreDistances}); (${PROGRAM})();`;
     const address = URL.createObjectURL(new Blob([text], { type: 'text/javascript' })), made = new Worker(address);
-    URL.revokeObjectURL(address);
+    made.addEventListener('message', () => URL.revokeObjectURL(address), { once: true });  // by then it is loaded
     return made;
   };
 

@@ -49,7 +49,7 @@ INTERVALS = (
     "mig", "modularity", "irs", "gaussian_total_correlation", "wasserstein_correlation", "mutual_information",
 )  # fmt: skip
 TRAVERSALS = "no interval: the score is of whole traversals, and half of the rows have none."
-COSTLY = "no interval: each half would train classifiers anew; `intervals` can name it."
+COSTLY = "no interval: each half would train classifiers anew, which is done only where it is asked for."
 UNASKED = "no interval: none was asked for."
 
 

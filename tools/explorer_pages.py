@@ -8,12 +8,14 @@ import notebook_io
 
 FOLDER = notebook_io.ROOT / "book" / "static" / "explore"
 SHARED = ("toolkit", "maths")  # what each explorer needs, in this order
+NEEDS = {"score": ("score_files", "score_distances", "score_numbers")}  # what one of them needs besides
 PLACE = re.compile(r'<div class="explorer" data-explorer="([^"]*)">')
 
 
 def scripts(names: list[str]) -> list[str]:
     """The scripts that a page with these explorers loads, each once, in their order."""
-    return [*SHARED, *dict.fromkeys(names)] if names else []
+    own = [script for name in names for script in (*NEEDS.get(name, ()), name)]
+    return [*SHARED, *dict.fromkeys(own)] if names else []
 
 
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:

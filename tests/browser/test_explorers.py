@@ -3,8 +3,10 @@
 Each stands alone in a page of its own, so that no book has to be built; one test looks for them in the built chapters.
 """
 
+import base64
 import re
 
+import numpy as np
 import pytest
 import torch
 
@@ -19,7 +21,7 @@ from course_lib.frameworks import AdaTripletVAE, Step
 from course_lib.losses import shared_latents
 from course_lib.models import mlp_vae
 
-NAMES = ("adversary", "kernel", "cloud", "triplet", "sphere")
+NAMES = ("adversary", "kernel", "cloud", "triplet", "sphere", "score")
 GROUND = {"light": ("#FBFAF7", "#22272E"), "dark": ("#14181E", "#CED6DD")}
 FALLBACK = "It needs JavaScript."
 
@@ -159,6 +161,59 @@ def test_the_sphere_walks_to_its_end(explorer, motion):
         assert faults == []
 
 
+DROP = """([name, text]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([new Uint8Array([...atob(text)].map(each => each.charCodeAt(0)))], name));
+  const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+  document.querySelector('.explorer').dispatchEvent(event);
+}"""
+
+
+def shown_numbers(page):
+    """Name → (value, shuffled), as the table of scores has them."""
+    rows = page.locator(".results section").first.locator("tbody tr").all_inner_texts()
+    return {row.split("\n")[0]: tuple(map(float, row.replace("−", "-").split("\t")[-2:])) for row in rows}
+
+
+def test_a_file_that_is_dropped_chosen_or_generated_is_scored_and_goes_nowhere(browser, folder, tmp_path):
+    draws = np.random.default_rng(0)
+    factors = np.stack(np.unravel_index(np.arange(10_000), (10, 10, 10, 10)), 1)
+    latents = np.concatenate([factors @ draws.normal(size=(4, 4)), draws.normal(size=(10_000, 6))], 1)
+    np.savez_compressed(tmp_path / "mine.npz", latents=latents, factors=factors)
+    asked = ["mig", "sap", "modularity", "distance_correlation", "linearity_ratio", "axis_alignment_ratio"]
+    ours = metrics.evaluate.from_samples(latents, factors, asked, intervals=[])
+    with (
+        chromium.reader(browser, folder.as_uri() + "/") as context,
+        chromium.opened(context, "score-light.html") as (page, faults),
+    ):
+        requests = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.set_viewport_size({"width": chromium.NARROW, "height": chromium.HEIGHT})
+        workers = []
+        page.on("worker", lambda worker: workers.append(worker.url))
+        page.evaluate(DROP, ["mine.npz", base64.b64encode((tmp_path / "mine.npz").read_bytes()).decode()])
+        page.locator(".results table").first.wait_for(timeout=60_000)
+        for found, name in zip(shown_numbers(page).values(), asked, strict=True):
+            assert found == pytest.approx((float(ours[name]), float(ours.controls[name])), abs=6e-4), name
+        assert page.evaluate("document.documentElement.scrollWidth") == chromium.NARROW
+        page.evaluate(DROP, ["mine.csv", base64.b64encode(b"z0,a\n1,2\n0.5,x\n").decode()])
+        page.get_by_text("mine.csv: row 3, column a: x is no number").wait_for()
+        page.set_input_files("input[type=file]", tmp_path / "mine.npz")  # as the dialog does, which a key opens
+        page.get_by_text("Scoring mine.npz").wait_for()
+        page.get_by_role("slider", name="Example turned by").focus()
+        page.keyboard.press("ArrowRight")  # before the file is done: its worker is let go
+        page.get_by_text("example at 35°.csv: 1,000 rows").wait_for(timeout=20_000)
+        page.get_by_role("button", name="Score the example").press("Enter")
+        page.locator(".results table").first.wait_for(timeout=20_000)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save it").press("Enter")
+        assert download.value.path().read_text().startswith("z0,z1,z2,z3,height,hue,size\n")
+        assert len(workers) == 5  # one for each file: the page itself computes nothing
+        found = page_rules.inspect(page, (page_rules.accessibility_faults,))
+        assert not any(found.values()), found
+        assert faults == [] and all(url.startswith("blob:") for url in requests), requests
+
+
 @pytest.mark.parametrize("theme", GROUND)
 def test_explorers_for_everybody(browser, folder, theme):
     """At both widths: nothing too wide or too pale; names for all controls; nothing too small for a finger."""
@@ -192,3 +247,9 @@ def test_the_explorers_of_the_built_chapters(browser, html):
                 with chromium.opened(context, f"chapters/{path.stem}.html") as (page, faults):
                     assert page.locator(".explorer.alive .readout").count() == len(names)
                     assert all(page.locator(".readout").all_inner_texts()) and faults == []
+        with chromium.opened(context, "book/score_your_own.html") as (page, faults):
+            page.get_by_role("button", name="Score the example").press("Enter")
+            links = page.locator(".explorer a")
+            links.first.wait_for(timeout=20_000)
+            for link in set(links.evaluate_all("all => all.map(each => each.getAttribute('href'))")):
+                assert (html / "book" / link).exists() and faults == []

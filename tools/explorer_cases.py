@@ -199,6 +199,7 @@ def of_posteriors():
 def cases() -> list[dict]:
     every = (
         explorer_model_cases.of_rotations,
+        explorer_model_cases.of_capacities,
         of_correlations,
         of_posteriors,
         explorer_model_cases.of_networks,

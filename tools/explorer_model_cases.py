@@ -7,10 +7,11 @@ import torch
 from torch import nn
 
 import explorer_weights
-from course_lib import metrics
+from course_lib import distances, metrics
 from course_lib.frameworks import BetaVAE, Step
+from course_lib.losses import kl_to_standard_normal
 from course_lib.metrics.traversals import variances
-from course_lib.models import VAE
+from course_lib.models import VAE, DiagonalGaussian
 from course_lib.models.networks import initialise
 
 
@@ -104,3 +105,20 @@ def of_rotations():
     line = torch.linspace(-4, 4, 81, dtype=torch.float64)
     for degrees in (0, 45):
         yield "rotate.evidence", [loaded, degrees], evidence(degrees, line, 4)
+
+
+def of_capacities():
+    """What the explorer of chapter 03 says of two of its networks, over all 180 pictures."""
+    pixels, factors = explorer_weights.small_squares()
+    yield "capacity.picture", [factors[77].tolist()], pixels[77].flatten().int().tolist()
+    for beta, seed in ((4, 1), (48, 0)):
+        name = f"capacity-{beta}-{seed}"
+        model = explorer_weights.read(name).double()
+        means, log_variances = model.encoder((pixels.double() - model.pixel_mean) / model.pixel_std).chunk(2, dim=1)
+        nats = kl_to_standard_normal(DiagonalGaussian(means, log_variances)).mean(0)
+        back = model.decoder(means) * model.pixel_std + model.pixel_mean
+        left = (back - pixels).square().sum() / (pixels - pixels.mean(0)).square().sum()
+        follows = [[abs(distances.correlations(z, y.double())[0]) for y in factors.T] for z in means.T]
+        yield "capacity.judge", [{"call": "network.model", "with": [name]}], {
+            "nats": nats.tolist(), "left": left.item(), "follows": follows,
+        }  # fmt: skip

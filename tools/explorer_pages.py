@@ -14,6 +14,7 @@ NEEDS = {  # what an explorer needs besides, before it: the networks' runtime, m
     "rotate": (NETWORK, "weights/square", "map"),
     "train": (NETWORK, "map"),
 }
+NEEDS["capacity"] = (NETWORK, *(f"weights/capacity-{beta}-{seed}" for beta in (1, 4, 16, 48) for seed in (0, 1, 2)))
 PLACE = re.compile(r'<div class="explorer" data-explorer="([^"]*)">')
 
 

@@ -6,6 +6,7 @@ is what the tests compare the page with; `--check` says of every file whether it
 """
 
 import base64
+import functools
 import hashlib
 import json
 import sys
@@ -111,10 +112,43 @@ def squares(side: int) -> XYSquares:
     return XYSquares(1, side, squares=1, image_size=16)
 
 
+STRENGTHS, SEEDS = (1, 4, 16, 48), (0, 1, 2)  # of the networks beside each other in chapter 03
+
+
+def small_squares() -> tuple[torch.Tensor, torch.Tensor]:
+    """Chapter 03's 180 pictures, pixels 0 or 1 (180, 1, 12, 12), and their column, row and side, (180, 3)."""
+    factors = torch.cartesian_prod(torch.arange(6), torch.arange(6), torch.arange(5))
+    side, pixel = factors[:, 2:] + 2, torch.arange(12) + 0.5
+    start = 3.5 + factors[:, :2] - side / 2
+    inside = (pixel > start.unsqueeze(2)) & (pixel < (start + side).unsqueeze(2))  # across, down
+    return (inside[:, 1, :, None] & inside[:, 0, None, :]).unsqueeze(1).float(), factors
+
+
+def train_small_squares(beta: float, seed: int, steps: int = 800) -> VAE:
+    """Chapter 03's training, of narrower layers: the squared error of standardised pixels, six latents."""
+    pixels, _ = small_squares()
+    model = VAE("mlp", (1, 12, 12), 6, (32, 32), seed)
+    model.pixel_mean.fill_(pixels.mean())
+    model.pixel_std.fill_(pixels.flatten(1).std(1).mean())
+    framework, standardised = BetaVAE(model, beta), (pixels - model.pixel_mean) / model.pixel_std
+    adam, generator = torch.optim.Adam(model.parameters(), lr=3e-3), torch.Generator().manual_seed(seed)
+    for index in range(steps):
+        batch = torch.randint(len(pixels), (64,), generator=generator)
+        loss = sum(framework.loss(standardised[batch][None], Step(torch.tensor(index), steps, generator)).values())
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    return model
+
+
 MODELS: dict[str, Callable[[], VAE]] = {
     "vae": lambda: train(squares(4), 64, beta=4.0, steps=1500),
     "autoencoder": lambda: train(squares(4), 64, beta=0.0, codes_only=True),
     "square": lambda: train(squares(8), 64, beta=8.0),  # chapter 08's first model
+} | {
+    f"capacity-{beta}-{seed}": functools.partial(train_small_squares, beta, seed)
+    for beta in STRENGTHS
+    for seed in SEEDS
 }
 
 

@@ -20,10 +20,10 @@ import page_rules
 from course_lib import distances, metrics
 from course_lib.data import XYSquares
 from course_lib.frameworks import AdaTripletVAE, Step
-from course_lib.losses import shared_latents
+from course_lib.losses import kl_to_standard_normal, shared_latents
 from course_lib.models import mlp_vae
 
-NAMES = ("adversary", "kernel", "cloud", "triplet", "sphere", "posteriors", "map", "rotate", "train")
+NAMES = ("adversary", "kernel", "cloud", "triplet", "sphere", "posteriors", "map", "rotate", "train", "capacity")
 GROUND = {"light": ("#FBFAF7", "#22272E"), "dark": ("#14181E", "#CED6DD")}
 FALLBACK = "It needs JavaScript."
 
@@ -210,6 +210,29 @@ def test_the_turned_code_by_keyboard(explorer):
         assert page.locator("canvas").evaluate("canvas => canvas.toDataURL()") != before
         said = press(page, page.get_by_role("button", name="z, "), "ArrowUp")
         assert numbers(said)[-3] == pytest.approx(y + 0.125, abs=0.006) and faults == []
+
+
+def test_the_twelve_networks_by_keyboard(explorer):
+    pixels, factors = explorer_weights.small_squares()
+    with explorer("capacity") as (page, faults):
+        press(page, page.get_by_role("slider", name="β"), "ArrowRight")
+        said = press(page, page.get_by_role("slider", name="Latent"), "ArrowRight")
+        rates, follows = [], []
+        for seed in explorer_weights.SEEDS:
+            model = explorer_weights.read(f"capacity-16-{seed}")
+            posterior = model.encode((pixels - model.pixel_mean) / model.pixel_std)
+            nats = kl_to_standard_normal(posterior).mean(0)
+            codes = posterior.mean[:, nats.argsort(descending=True)[1]]
+            rates.append(nats.sum().item())
+            follows.append(max(abs(distances.correlations(codes, column.float())[0]) for column in factors.T))
+        found = numbers(said)
+        assert found[0] == 16 and found[4:7] == pytest.approx(rates, abs=0.006)
+        assert found[-3:] == pytest.approx(follows, abs=0.006)
+        before = page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()")
+        page.get_by_role("slider", name="Its value").press("ArrowRight")
+        changed = "before => document.querySelector('canvas').toDataURL() !== before"
+        page.wait_for_function(changed, arg=before)
+        assert faults == []
 
 
 def test_training_in_the_page(explorer):

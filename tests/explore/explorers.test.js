@@ -5,8 +5,9 @@ const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const FOLDER = join(__dirname, '..', '..', 'book', 'static', 'explore');
-const MODELS = ['vae', 'autoencoder', 'square'].map(name => join('weights', name));
-const SCRIPTS = ['toolkit', 'maths', 'network', ...MODELS, 'adversary', 'kernel', 'cloud', 'triplet', 'sphere', 'posteriors', 'map', 'train', 'rotate'];
+const CAPACITIES = [1, 4, 16, 48].flatMap(beta => [0, 1, 2].map(seed => `capacity-${beta}-${seed}`));
+const MODELS = ['vae', 'autoencoder', 'square', ...CAPACITIES].map(name => join('weights', name));
+const SCRIPTS = ['toolkit', 'maths', 'network', ...MODELS, 'adversary', 'kernel', 'cloud', 'triplet', 'sphere', 'posteriors', 'map', 'train', 'rotate', 'capacity'];
 for (const name of SCRIPTS) require(join(FOLDER, `${name}.js`));
 const { Explore } = globalThis;
 // The first loss and its slopes, and the weights after a step for each draw of the noise.

@@ -17,13 +17,14 @@ import explorer_pages
 import explorer_weights
 import notebook_io
 from course_lib.data import XYSquares
+from course_lib.losses import kl_to_standard_normal
 from course_lib.models import conv_vae
 
 HERE = Path(__file__).parent
 LOADS = re.compile(r"\bfetch\(|\bimport\b|https?://(?!www\.w3\.org/2000/svg)|XMLHttpRequest|url\(")
 CHAPTERS = {
-    "02": ["map", "posteriors"], "05": ["cloud"], "08": ["rotate"], "12": ["sphere"], "15": ["adversary"],
-    "16": ["kernel"], "19": ["triplet"],
+    "02": ["map", "posteriors"], "03": ["capacity"], "05": ["cloud"], "08": ["rotate"], "12": ["sphere"],
+    "15": ["train", "adversary"], "16": ["kernel"], "19": ["triplet"],
 }  # fmt: skip
 PLACES = [(number, name) for number, names in CHAPTERS.items() for name in names]
 
@@ -191,3 +192,46 @@ def test_what_chapter_12_says_of_its_explorer():
 
     assert turn(90, 90, 50) == pytest.approx(50) and turn(120, 60, 50) == pytest.approx(50)
     assert "both turn the arrow by 50°" in text and "by less than a degree" in text and turn(10, 10, 90) < 1
+
+
+def test_what_chapter_15_says_of_training():
+    """The trainings are stored by trainings.js; a hundred steps of each design are taken again."""
+    text, node = explorer_cell("15", "train"), compute_driver_executable()[0]
+    stored = json.loads((HERE / "trainings.json").read_text(encoding="utf-8"))
+    script = f"""const {{ trained, EARLY }} = require({json.dumps(str(HERE / "trainings.js"))});
+    const all = {json.dumps([one for one in stored if one["seed"] == 1])};
+    console.log(JSON.stringify(all.map(({{ side, spacing, seed }}) => trained(side, spacing, seed, EARLY).rank)));"""
+    done = subprocess.run([node, "-e", script], capture_output=True, text=True, timeout=120, check=True)
+    assert json.loads(done.stdout) == pytest.approx([one["early"] for one in stored if one["seed"] == 1], abs=1e-3)
+    ranks, costs = {}, {}
+    for one in stored:
+        ranks.setdefault((one["side"], one["spacing"]), []).append(one["rank"])
+        costs.setdefault((one["side"], one["spacing"]), []).append(one["kl"])
+    assert all(len(found) == 5 for found in ranks.values())
+    for design in ((4, 1), (2, 1)):
+        least, most = (f"{of(ranks[design]):.2f}"[1:] for of in (min, max))
+        assert f"{least} to {most}" in text, design
+    assert max(map(abs, ranks[2, 2])) < 0.05 and "within .05 of 0" in text
+    assert f"{min(costs[2, 2]):.1f} to {max(costs[2, 2]):.1f}" in text and min(costs[2, 1]) > 0.9 * min(costs[2, 2])
+    assert max(costs[1, 1]) < 0.05 and "collapsed" in text
+
+
+def test_what_chapter_03_says_of_its_networks():
+    text, (pixels, factors) = explorer_cell("03"), explorer_weights.small_squares()
+    rates, follows = {}, {}
+    for beta in explorer_weights.STRENGTHS:
+        for seed in explorer_weights.SEEDS:
+            model = explorer_weights.read(f"capacity-{beta}-{seed}")
+            posterior = model.encode((pixels - model.pixel_mean) / model.pixel_std)
+            nats = kl_to_standard_normal(posterior).mean(0)
+            codes = posterior.mean[:, nats.argsort(descending=True)]
+            rates.setdefault(beta, []).append(nats.sum().item())
+            follows[beta, seed] = torch.corrcoef(torch.cat([codes.T, factors.T.float()]))[:6, 6:].abs()
+    for beta, said in ((4, "{} to {} nats at β = 4"), (16, "{} to {} at 16")):
+        assert said.format(f"{min(rates[beta]):.1f}", f"{max(rates[beta]):.1f}") in text
+    assert max(rates[48]) < 0.05 and "none at 48" in text
+    dearest = [follows[4, seed][0] for seed in explorer_weights.SEEDS]
+    assert sorted(found.argmax().item() for found in dearest) == [0, 0, 1]
+    values = [found.max().item() for found in dearest]
+    assert f"{min(values):.2f} to {max(values):.2f}".replace("0.", ".") in text
+    assert all(follows[4, seed][2].argmax() == 2 for seed in explorer_weights.SEEDS)

@@ -53,7 +53,8 @@ def components(context: Context, *, images: int, latents: int, hidden: list[int]
 
     "match/…" is the mean correlation (absolute, Pearson) of factors and latents that are paired so that it is largest:
     of the code as it is ("raw"), its principal components, whitened ("pca"), the mean of these turned at random
-    ("rotated"), and its independent ones ("ica"). "gain/uniform" and "gain/normal" are what ICA has beyond PCA. settings : of `fit`.
+    ("rotated"), and its independent ones ("ica"). "gain/uniform" and "gain/normal" are what ICA has beyond PCA.
+    settings : of `fit`.
     """
     settings.pop("framework")
     found, untrained, settled = {}, {}, []

@@ -76,8 +76,8 @@ def recombined(context: Context, *, networks: int, width: int, steps: int, batch
 def unseen(context: Context, *, width: int, steps: int, batch_size: int, **settings) -> Scores:
     """A decoder that is given the two coordinates of a bump, with a quarter of their combinations held out.
 
-    In a corner ("block"), or as many anywhere ("scattered"). "error/…" is the share of the pixels' variance that images
-    of those combinations leave, "left/…" that of the others.
+    In a corner ("block"), or as many anywhere ("scattered"). "error/…" is what images of those combinations leave, as a
+    share of the pixels' variance over all combinations, "left/…" what the others leave of the same.
     """
     settings.pop("framework")
     seen, corner = lattice(24)
@@ -92,7 +92,7 @@ def unseen(context: Context, *, width: int, steps: int, batch_size: int, **setti
             if place is found:
                 train_to(decoder, 2 * known - 1, bumps(known), steps, batch_size, context.generator)
             for score, points in (("left", known), ("error", held_out)):
-                place[f"{score}/{name}"] = left(decoder(2 * points - 1), bumps(points))
+                place[f"{score}/{name}"] = left(decoder(2 * points - 1), bumps(points), bumps(everything))
     return report(found, untrained, {})
 
 
@@ -152,9 +152,10 @@ def train_to(model: nn.Module, inputs: Tensor, targets: Tensor, steps: int, batc
 
 
 @torch.no_grad()
-def left(images: Tensor, targets: Tensor) -> float:
-    """The share of the pixels' variance that is left; the mean image leaves 1."""
-    return ((images - targets).square().mean() / (targets - targets.mean(0)).square().mean()).item()
+def left(images: Tensor, targets: Tensor, among: Tensor | None = None) -> float:
+    """The share of the pixels' variance, that of the targets or among other images, that is left."""
+    among = targets if among is None else among
+    return ((images - targets).square().mean() / (among - among.mean(0)).square().mean()).item()
 
 
 @torch.no_grad()

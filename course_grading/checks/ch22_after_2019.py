@@ -19,12 +19,12 @@ def codes_and_factors(generator: torch.Generator) -> list[list[Tensor]]:
 
 
 def _code(generator: torch.Generator, spare: int, shift: float) -> list[Tensor]:
-    """Three factors, of which the second latent knows two: the first best, and it is needed for the second."""
+    """Three factors, of which the third latent knows two: the first best, and it is needed for the second."""
     noise = torch.randn(90, 8, generator=generator, dtype=torch.float64)
     noise = torch.linalg.qr(noise - noise.mean(0))[0] * 90**0.5  # correlations are exact
     factors = noise[:, :3] + 1
     mixed = -0.75 * noise[:, 0] + 0.66 * noise[:, 1]
-    latents = [-0.9 * noise[:, 2] + 0.4 * noise[:, 4], mixed, 0.6 * noise[:, 0] - 0.8 * noise[:, 3]]
+    latents = [0.6 * noise[:, 0] - 0.8 * noise[:, 3], -0.9 * noise[:, 2] + 0.4 * noise[:, 4], mixed]
     latents += [torch.zeros(90, dtype=torch.float64), noise[:, 5], noise[:, 6] + 0.1 * noise[:, 1]][:spare]
     return [torch.stack(latents, 1) + shift, factors]
 

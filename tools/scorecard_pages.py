@@ -139,8 +139,8 @@ def _of_later(verdicts: Sequence[Verdict]) -> list[str]:
     if not verdicts:
         return []
     said = (
-        f"Chapter 22 holds {len(verdicts)} statements of papers that came after the five against small trainings and "
-        f"constructions of its own; they are in no count above. Of [these claims]({page_of(LATER)}): "
+        f"Chapter 22 holds {len(verdicts)} statements of papers from after 2019, beside the five, against small "
+        f"trainings and constructions of its own; they are in no count above. Of [these claims]({page_of(LATER)}): "
         f"{in_words(verdicts)}."
     )
     return ["## After the papers", said, listed(verdicts)]

@@ -46,7 +46,7 @@ def test_the_papers_stand_one_after_the_other():
 
 
 def test_every_chapter_has_a_claim():
-    """Chapter 22, and no other, has those of papers that came after the five."""
+    """Chapter 22, and no other, has those of papers from after 2019 beside the five."""
     assert {claim.chapter for claim in LISTED} == set(CHAPTERS)
     assert {claim.chapter for claim in LISTED if claim.paper == LATER} == {CHAPTERS[-1]}
     assert {claim.paper for claim in LISTED if claim.chapter == CHAPTERS[-1]} == {LATER}

@@ -15,8 +15,8 @@ def test_the_gap_is_the_librarys(sizes):
     """Of a code that holds the parts, scored against their product, every value equally often."""
     parts = torch.cartesian_prod(*map(torch.arange, sizes))
     whole = torch.arange(len(parts)).unsqueeze(1)
-    code = parts.double().repeat(20, 1)
-    found = float(metrics.mig.from_samples(code, whole.repeat(20, 1), bins=24))
+    code = parts.double().repeat(200, 1)
+    found = float(metrics.mig.from_samples(code, whole.repeat(200, 1), bins=24))
     assert found == pytest.approx(ch21.gap_of_parts(torch.tensor([sizes], dtype=torch.float64)).item(), abs=1e-9)
 
 
@@ -100,7 +100,7 @@ def test_all_pairs_of_the_data_have_the_shares_of_its_variance():
 def test_what_moves_which_score():
     """Of a code that holds one factor well and one badly, on a grid, by the library's MIG and by ranks."""
     sizes = (4, 6)
-    factors = torch.cartesian_prod(*map(torch.arange, sizes)).repeat(5, 1)
+    factors = torch.cartesian_prod(*map(torch.arange, sizes)).repeat(15, 1)
     draw = torch.Generator().manual_seed(0)
     code = factors + torch.tensor([0.2, 2.0]) * torch.randn(factors.shape, generator=draw)
     names = torch.tensor([3, 0, 5, 1, 4, 2])
@@ -110,7 +110,7 @@ def test_what_moves_which_score():
         "from one": factors + 1,
         "doubled": factors * torch.tensor([2, 1]),
         "merged": factors[:, :1] * 6 + factors[:, 1:],
-        "added": torch.cat([factors, torch.randint(2, (120, 1), generator=draw)], 1),
+        "added": torch.cat([factors, torch.randint(2, (360, 1), generator=draw)], 1),
     }
 
     def scores(labels):

@@ -17,11 +17,11 @@ from course_grading.exercise import Function
 
 
 def part_sizes(generator: torch.Generator) -> list[list[Tensor]]:
-    """Numbers of values of parts: three in no order, with ties at the top and at the bottom; two, five, equal ones."""
-    mixed = torch.randint(2, 13, (20, 3), generator=generator).double()
-    told = torch.tensor([[3, 7, 7], [2, 5, 11], [11, 5, 2], [4, 4, 9], [6, 6, 6]], dtype=torch.float64)
-    cases = [torch.cat([told, mixed]), torch.randint(2, 30, (12, 2), generator=generator).double()]
-    return [[each] for each in (*cases, torch.randint(2, 6, (12, 5), generator=generator).double(), told[:1], told[4:])]
+    """Numbers of values of parts: three in no order, then with ties; two, five, equal ones."""
+    unlike = torch.stack([2 + torch.randperm(11, generator=generator)[:3] for _ in range(20)]).double()
+    ties = torch.tensor([[3, 7, 7], [2, 5, 11], [11, 5, 2], [4, 4, 9], [6, 6, 6]], dtype=torch.float64)
+    cases = [unlike, ties, torch.randint(2, 30, (12, 2), generator=generator).double()]
+    return [[each] for each in (*cases, torch.randint(2, 6, (12, 5), generator=generator).double(), ties[4:])]
 
 
 def gap_of_parts(sizes: Tensor) -> Tensor:

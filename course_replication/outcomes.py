@@ -142,9 +142,9 @@ def report(
 
 
 def _by_importance(importance: Mapping[str, float]) -> dict[str, float]:
-    """(n − ½)/n for the most important of n factors, ½/n for the least."""
-    ranked = sorted(importance, key=lambda name: -importance[name])
-    return {name: 1 - (place + 0.5) / len(ranked) for place, name in enumerate(ranked)}
+    """(n − ½)/n for the most important of n factors, ½/n for the least; equal ones share the mean of their places."""
+    places = pandas.Series(dict(importance)).rank(ascending=False)
+    return dict(1 - (places - 0.5) / len(places))
 
 
 def _cell(confidence: float, found: np.ndarray, shares: np.ndarray) -> dict:

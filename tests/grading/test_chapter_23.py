@@ -1,4 +1,4 @@
-"""Chapter 23 beyond what is tested for all chapters: examples, what a forecast earns, and what an unfair referee does."""
+"""Chapter 23 beyond what is tested for all chapters: examples, what a forecast earns, and an unfair referee."""
 
 from fractions import Fraction
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+import pandas
 import pytest
 import torch
 
@@ -189,6 +190,11 @@ def test_the_report_counted_by_hand():
     assert found.pairs == (3, 6)  # means .7, .35, .245, .75: d is predicted last and is first
     assert "2 of 4 cells right" in found.words and "better than knowing nothing" in found.words
     assert found.words in found._repr_html_() and "3 of 6 pairs" in repr(found)
+
+
+def test_equal_importance_says_one_half():
+    found = report(prediction(), SHARES, {"mse": pandas.Series(2.0, index=[*"abcd"])})
+    assert found.brier["importance"] == found.brier["nothing known"] == 0.25
 
 
 def test_without_importance_there_is_one_control():

@@ -353,12 +353,12 @@ WHY = {
     "F": "whose distance to itself is among those pairs?",
     "G": "on what was the best β chosen?",
     "H": "which of the two spreads is said to be the error of the mean, and does it fit 25 seeds?",
-    "J": "2 % more of what?",
+    "J": "2 % of what, in either step?",
     "L": "how many latents has each?",
     "M": "how large is the difference beside its own error?",
 }
 SOUND = {
-    "A": "five seeds, a published β, and a control two rows on.",
+    "A": "five seeds, a published β, and its control in the next row.",
     "B": "it is the control, and says so.",
     "E": "the untrained network stands beside it.",
     "I": "β was chosen on seeds that had no part in the score.",

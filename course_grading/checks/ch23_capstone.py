@@ -26,7 +26,14 @@ def fader_table(values, height, step, wraps):
 def fader_cases(generator: torch.Generator) -> list[list]:
     """Short and long caps, with and without a ring; caps of more than half the ring; steps beyond the cap."""
     more = [int(torch.randint(low, high, (), generator=generator)) for low, high in ((6, 9), (2, 4))]
-    return [[6, 8, 2, True], [6, 3, 1, False], [4, 2, 3, False], [5, 3, 2, True], [more[0], 4 * more[1], more[1], True]]
+    return [
+        [6, 3, 2, True],
+        [6, 8, 2, True],
+        [6, 3, 1, False],
+        [4, 2, 3, False],
+        [5, 3, 2, True],
+        [more[0], 4 * more[1], more[1], True],
+    ]
 
 
 def _gap(values):
@@ -113,11 +120,9 @@ def queue_cases(generator: torch.Generator) -> list[list[Tensor]]:
     return cases
 
 
-def _spectra(tables, centred=True):
-    if centred:
-        tables = tables - tables.mean(1, keepdim=True) - tables.mean(2, keepdim=True)
-        tables = tables + tables.mean((1, 2), keepdim=True)
-    return torch.linalg.eigvalsh(-tables / 2)
+def _spectra(tables):
+    means = tables.mean(1, keepdim=True) + tables.mean(2, keepdim=True) - tables.mean((1, 2), keepdim=True)
+    return torch.linalg.eigvalsh((means - tables) / 2)
 
 
 def _place(score):
@@ -136,21 +141,20 @@ def _by_eigenvalues(tables):
 def _by_sorting(tables):
     each = _spectra(tables)
     order = each.flatten().sort(descending=True).values.tolist()
-    return [order.index(value) + 1 for value in each[:, -1].tolist()]
+    return torch.tensor([order.index(value) + 1 for value in each[:, -1].tolist()])
 
 
 QUEUE_MISTAKES = {
-    "the factors were ranked by their mean distance: importance says nothing of how it is spread.":
-        lambda t: _place(t.mean((1, 2))),
+    "the factors were ranked by their importance, mean distance or sum of directions: it says nothing of how it is "
+    "spread.":
+        either(lambda t: _place(t.mean((1, 2))), lambda t: _place(_spectra(t).sum(1))),
     "only first directions were compared: the second one of an important factor can stand before another's first.":
         lambda t: _place(_spectra(t)[:, -1]),
-    "the factors were ranked by the sum of their directions, which is their importance again.":
-        lambda t: _place(_spectra(t).sum(1)),
     "counted from 0: one latent is needed for the factor that comes first.": lambda t: _by_eigenvalues(t) - 1,
     "the place of each factor's second direction: its largest one is asked for.":
         lambda t: _among(_spectra(t), _spectra(t)[:, -2]),
-    "the tables were not centred: take the means of rows and columns off first.":
-        lambda t: _among(_spectra(t, False), _spectra(t, False)[:, -1]),
+    "the sign is missing: inner products are −½ of the centred table.":
+        lambda t: _among(-_spectra(t), (-_spectra(t)).amax(1)),
     "counted from the smallest direction up: the largest is first in the queue.":
         lambda t: (_spectra(t).flatten() < _spectra(t)[:, -1:]).sum(1) + 1,
 }  # fmt: skip
@@ -403,13 +407,17 @@ EXERCISES = {
         reference=fader_table,
         cases=fader_cases,
         mistakes=FADER_MISTAKES,
-        also_right=(_by_overlap, _drawn, lambda *each: fader_table(*each).numpy()),
+        also_right=(
+            _by_overlap,
+            _drawn,
+            lambda *each: torch.from_numpy(np.triu(fader_table(*each)) + np.tril(fader_table(*each))),
+        ),
     ),
     "23.2": Function(
         reference=places_in_the_queue,
         cases=queue_cases,
         mistakes=QUEUE_MISTAKES,
-        also_right=(_by_eigenvalues, _by_sorting, lambda t: _by_eigenvalues(t).numpy()),
+        also_right=(_by_eigenvalues, _by_sorting, lambda t: torch.stack([*_by_eigenvalues(t)])),
     ),
     "23.3": Function(
         reference=brier_score,
@@ -417,7 +425,7 @@ EXERCISES = {
         mistakes=BRIER_MISTAKES,
         also_right=(
             lambda p, y: ((p.unsqueeze(1) - y) ** 2).mean(),
-            lambda p, y: np.mean((p.numpy()[:, None] - y.numpy()) ** 2),
+            lambda p, y: torch.tensor(np.mean((p.numpy()[:, None] - y.numpy()) ** 2)),
             lambda p, y: torch.nn.functional.mse_loss(p.unsqueeze(1).expand(y.shape), y.double()),
         ),
     ),

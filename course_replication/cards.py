@@ -18,7 +18,7 @@ from course_replication.verdicts import Verdict, best_verdict, verdict_of
 
 PAPER_NAMES = {
     "distances": "the thesis", "factorvae": "FactorVAE", "assumptions": "Common assumptions", "isa": "ISA-VAE",
-    "review": "the review",
+    "review": "the review", "after": "later papers",
 }  # fmt: skip
 SCALES_IN_WORDS = {
     "exact": "Exact: nothing is trained",

@@ -21,6 +21,8 @@ CLAIMS = Path(__file__).with_name("claims")  # a file for each paper
 PAPERS = dict(
     distances="michlo2022", factorvae="kim2018", assumptions="locatello2019", isa="stuehmer2020", review="ottlik2022"
 )
+LATER = "after"  # claims of several later papers, of which each names its own: shown and counted apart from the five
+GROUPS = (*PAPERS, LATER)
 CHAPTERS = tuple(
     """01_disentanglement 02_vae 03_beta_vae_and_capacity 04_measuring_disentanglement 05_total_correlation
     06_moments_and_adversaries 07_infogan 08_impossibility 09_common_assumptions 10_weak_supervision
@@ -33,7 +35,7 @@ OTHER_DATA = ("CelebA", "Chairs3D", "Faces3D", "RenderedObjects", "SyntheticMani
 OTHER_FRAMEWORKS = ("CLIP", "GeoManCEr", "LinearVI")
 EVIDENCE = {"value": "number", "direction": "order", "structure": "construction"}  # unless a claim says otherwise
 ALLOWED = {
-    "paper": PAPERS, "kind": ("exact", "trained", "theory", "out-of-reach"), "chapter": CHAPTERS,
+    "paper": GROUPS, "kind": ("exact", "trained", "theory", "out-of-reach"), "chapter": CHAPTERS,
     "scale": ("exact", "small", "full"), "importance": (1, 2, 3, 4, 5), "match": (*EVIDENCE,),
     "evidence": (*EVIDENCE.values(),), "threshold": ("paper", "ours"),
 }  # fmt: skip
@@ -103,7 +105,8 @@ class Claim:
     """One claim of one paper.
 
     id : "paper/place"; results refer to it.
-    paper, locator : a key of `PAPERS`; the table, figure, section or equation.
+    paper, locator : one of `GROUPS`; the table, figure, section or equation.
+    source : the label in the bibliography of the paper of a claim of the group `LATER`; the others have it by `paper`.
     title, statement : a few words; one sentence of ours that says what is claimed.
     kind : "exact", printed numbers that need no training; "trained"; "theory", a construction, or a measurement of
         data without a printed number; "out-of-reach", for the `reason` given.
@@ -132,6 +135,7 @@ class Claim:
     scale: str
     importance: int
     evidence: str = ""
+    source: str = ""
     numbers: tuple[Number, ...] = ()
     data: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
@@ -145,6 +149,8 @@ class Claim:
     def __post_init__(self):
         if not self.evidence:
             object.__setattr__(self, "evidence", EVIDENCE[self.expects.match])
+        if not self.source:
+            object.__setattr__(self, "source", PAPERS.get(self.paper, ""))
 
     @property
     def asked(self) -> tuple[Number, ...]:
@@ -155,10 +161,10 @@ class Claim:
 def load_claims(path: str | Path = CLAIMS) -> tuple[Claim, ...]:
     """The claims in the order of the papers and of their files. A ValueError names the first fault's claim and field.
 
-    path : a folder with a file PAPER.yml for each paper, or one such file.
+    path : a folder with a file PAPER.yml for each of `GROUPS`, or one such file.
     """
     path = Path(path)
-    files = [path / f"{paper}.yml" for paper in PAPERS] if path.is_dir() else [path]
+    files = [path / f"{paper}.yml" for paper in GROUPS] if path.is_dir() else [path]
     claims = tuple(claim for file in files for claim in _claims_in(file.read_text(encoding="utf-8"), str(file)))
     ids = [claim.id for claim in claims]
     for place, name in enumerate(ids):
@@ -177,7 +183,7 @@ def _claims_in(text: str, path: str) -> tuple[Claim, ...]:
 def claims_named(names: Iterable[str]) -> list[Claim]:
     """The claims of those ids, in their order. A ValueError names an id that is none, and near ones."""
     names = set(names)
-    papers = [paper for paper in PAPERS if any(str(name).startswith(f"{paper}/") for name in names)]
+    papers = [paper for paper in GROUPS if any(str(name).startswith(f"{paper}/") for name in names)]
     claims = {claim.id: claim for paper in papers for claim in load_claims(CLAIMS / f"{paper}.yml")}
     for name in sorted(names - claims.keys()):
         near = [claim.id for claim in load_claims() if name in claim.id][:5]
@@ -211,6 +217,10 @@ def _claim(name: str, entry: dict) -> Claim:
         ("structure", "expects.holds", expects.holds), ("out-of-reach", "reason", claim.reason),
     ):  # fmt: skip
         _require(bool(given) or why not in (claim.kind, expects.match), name, key, given, f"what {why} needs")
+    _require(claim.paper == LATER or "source" not in entry, name, "source", claim.source, "none but of a later paper")
+    _require(
+        bool(re.fullmatch(r"[a-z]+\d{4}\w*", claim.source)), name, "source", claim.source, "a bibliography's label"
+    )
     _require(not claim.reason or claim.kind == "out-of-reach", name, "reason", claim.reason, "none within reach")
     return claim
 

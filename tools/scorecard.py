@@ -14,6 +14,7 @@ import scorecard_figures
 import scorecard_pages
 import scorecard_runs
 from course_replication import Claim, Store, Verdict, best_verdict, load_claims
+from course_replication.claims import PAPERS
 from scorecard_figures import Picture
 
 BOOK = notebook_io.ROOT / "book"
@@ -28,7 +29,7 @@ def pages(claims: Sequence[Claim], results: Mapping[str, dict]) -> dict[str, str
         "scorecard_chapters.md": scorecard_pages.by_chapter(verdicts),
         "runs.md": scorecard_runs.page(results, verdicts),
     }
-    steps = scorecard_counts.steps_of(verdicts)
+    steps = scorecard_counts.steps_of(each for each in verdicts if each.claim.paper in PAPERS)
     for paper, group in scorecard_pages.papers(verdicts).items():
         runs = scorecard_runs.in_all(group, results)
         found[scorecard_pages.page_of(paper)] = scorecard_pages.of_paper(

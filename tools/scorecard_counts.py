@@ -7,6 +7,7 @@ from html import escape
 
 from course_replication import Ordered, Verdict
 from course_replication.cards import PAPER_NAMES, badge_of
+from course_replication.claims import PAPERS
 from course_replication.inference import holm
 from course_replication.runs import SCALES
 from course_replication.verdicts import KINDS, VERDICTS
@@ -76,9 +77,12 @@ def place(verdict: Verdict) -> tuple[int, ...]:
 
 
 def by_paper(verdicts: Iterable[Verdict]) -> dict[str, Counter]:
-    """Name of the paper → how many claims have which kind, verdict and scale, "" where nothing was measured."""
-    found = {name: Counter() for name in PAPER_NAMES.values()}
-    for each in verdicts:
+    """Name of the paper → how many claims have which kind, verdict and scale, "" where nothing was measured.
+
+    Of the five papers, whatever else is among the verdicts.
+    """
+    found = {PAPER_NAMES[paper]: Counter() for paper in PAPERS}
+    for each in (each for each in verdicts if each.claim.paper in PAPERS):
         scale = each.scale if each.verdict in TESTED else ""
         found[PAPER_NAMES[each.claim.paper]][each.kind, each.verdict, scale] += 1
     return found

@@ -9,6 +9,7 @@ import scorecard_figures
 from course_replication import Verdict
 from course_replication.card_tables import Table
 from course_replication.cards import PAPER_NAMES
+from course_replication.claims import LATER, PAPERS
 from course_replication.summaries import load_summaries
 from course_replication.verdicts import KINDS, VERDICTS
 from scorecard_claims import (
@@ -100,7 +101,12 @@ images that were shuffled. An arm has *learnt* if its reconstruction leaves at m
 
 
 def overview(verdicts: Sequence[Verdict]) -> str:
-    """The front page: what was reproduced, how firm that is, what failed, and what nobody can tell yet."""
+    """The front page: what was reproduced, how firm that is, what failed, and what nobody can tell yet.
+
+    All of it is of the five papers; claims of later ones have a section of their own, and are counted in no other.
+    """
+    later = [each for each in verdicts if each.claim.paper == LATER]
+    verdicts = [each for each in verdicts if each.claim.paper != LATER]
     steps = steps_of(verdicts)
     parts = [
         MADE,
@@ -110,7 +116,7 @@ def overview(verdicts: Sequence[Verdict]) -> str:
         "told at the end.",
         counts_html(verdicts, CAPTION, "scorecard_chapters"),
         "Look a claim up [by chapter](scorecard_chapters.md) or by paper: "
-        f"{', '.join(f'[{name}]({page_of(paper)})' for paper, name in PAPER_NAMES.items())}. "
+        f"{', '.join(f'[{PAPER_NAMES[paper]}]({page_of(paper)})' for paper in PAPERS)}. "
         "[Every run](runs.md) is listed with its settings, seeds and time.",
         "## Numbers that were reproduced",
         listed(those(verdicts, "match", "number")) or "None so far.",
@@ -120,11 +126,24 @@ def overview(verdicts: Sequence[Verdict]) -> str:
         parts += [f"## {title}", *(_folded_list(in_words(found), listed(found)) if found else ["None so far."])]
     parts += ["## How firm the orders are", firmness(steps), *_shaky(steps)]
     parts += ["## By paper", picture(scorecard_figures.counts(by_paper(verdicts)))]
+    parts += _of_later(later)
     parts += ["## What failed", *_by_kind(those(verdicts, "fail"), fold=False)]
     parts += ["## Where only the direction agrees", *_by_kind(those(verdicts, "direction"), fold=False)]
     parts += ["## What is inconclusive", *_by_kind(those(verdicts, "inconclusive"), fold=True)]
     meaning = f'<div class="claim-meanings">\n{MEANING.html()}\n</div>'
     return _page([*parts, "(verdicts)=\n## What the words mean", READ, EVIDENCE, meaning, CONTROLS])
+
+
+def _of_later(verdicts: Sequence[Verdict]) -> list[str]:
+    """What came of the claims of later papers, apart from the five."""
+    if not verdicts:
+        return []
+    said = (
+        f"Chapter 22 holds {len(verdicts)} statements of papers from after 2019, beside the five, against small "
+        f"trainings and constructions of its own; they are in no count above. Of [these claims]({page_of(LATER)}): "
+        f"{in_words(verdicts)}."
+    )
+    return ["## After the papers", said, listed(verdicts)]
 
 
 def by_chapter(verdicts: Sequence[Verdict]) -> str:
@@ -152,8 +171,10 @@ def of_paper(paper: str, verdicts: Sequence[Verdict], text: Callable, runs: str,
     """The claims of a paper below a summary: tested ones by kind of evidence, in its order, then the others.
 
     text : where a claim's runs are told, from a verdict to Markdown. runs : what was run for the paper, in a sentence.
-    steps : those of all papers that were tested over seeds.
+    steps : those of all papers that were tested over seeds; those of later papers are corrected by themselves.
     """
+    if paper == LATER:
+        steps = steps_of(verdicts)
     own = [each for each in steps if each.verdict.claim.paper == paper]
     parts = [MADE, f"# Claims of {PAPER_NAMES[paper]}", *summary(paper, verdicts, runs, own, len(steps))]
     parts += ["## The claims", filter_form(verdicts)]
@@ -180,16 +201,17 @@ def summary(paper: str, verdicts: Sequence[Verdict], runs: str, own: Sequence[St
     deviations = Counter(note for each in done if each.scale != "exact" for note in each.deviations)
     most = "; ".join(note for note, _ in deviations.most_common(COMMONEST))
     numbers = [linked(each, source=False) for each in those(verdicts, "match", "number")]
+    whose, papers_do = ("these", "papers do") if paper == LATER else ("its", "paper does")
     came = f"Numbers that were reproduced: {'; '.join(numbers)}" if numbers else "No printed number was reproduced"
     return [
         f"**Scope.** {plain_text(judged.scope)}",
-        f"**What was run.** {len(done)} of its {len(verdicts)} claims were tested: {', '.join(how)}. {runs}"
+        f"**What was run.** {len(done)} of {whose} {len(verdicts)} claims were tested: {', '.join(how)}. {runs}"
         + (f" What most often differs from the paper: {plain_text(most)}." if most else ""),
         f"**What came out.** {came}. In all: {'; '.join(out) or 'nothing so far'}. {firmness(own, among)}",
         counts_html(verdicts, CAPTION, f"scorecard_{paper}"),
         f"**What was easy.** {plain_text(judged.easy)}",
         f"**What was hard.** {plain_text(judged.hard)}",
-        f"**What the paper does not print.** {plain_text(judged.unprinted)}",
+        f"**What the {papers_do} not print.** {plain_text(judged.unprinted)}",
         *_shaky(own),
     ]
 

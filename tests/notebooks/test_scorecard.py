@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -19,7 +20,7 @@ import scorecard_figures
 import scorecard_pages
 import scorecard_runs
 from course_replication import Card, Ordered, Store, Verdict, best_verdict, load_claims, verdict_of
-from course_replication.claims import PAPERS, Claim, Expectation, Number
+from course_replication.claims import GROUPS, LATER, PAPERS, Claim, Expectation, Number
 from course_replication.parts import Part
 from course_replication.plans import runs_of
 from course_replication.summaries import SUMMARIES, load_summaries
@@ -209,6 +210,22 @@ def test_the_headline_of_made_up_verdicts():
     assert "a is off; b is off; and 2 more." in section(front, "Where only the direction agrees")
 
 
+def test_later_papers_are_counted_apart():
+    """A claim of another group changes nothing above its own section, and stands in that alone."""
+    later = [
+        replace(each, claim=replace(each.claim, id=f"after/{each.claim.id[10:]}", paper=LATER, source="hsu2023"))
+        for each in MADE_UP[2:4]
+    ]
+    alone, both = scorecard_pages.overview(MADE_UP), scorecard_pages.overview([*MADE_UP, *later])
+    head = alone.split("## By paper")[0]
+    assert both.startswith(head) and "9 tables, figures and stated results of five papers" in head
+    said = section(both, "After the papers")
+    assert "2 statements" in said and "1 match · order · small, 1 fail · order · small" in said
+    assert both.replace(f"## After the papers\n{said}\n", "") == alone
+    assert scorecard_counts.by_paper([*MADE_UP, *later]) == scorecard_counts.by_paper(MADE_UP)
+    assert len(scorecard_counts.by_paper(MADE_UP)) == len(PAPERS) == 5
+
+
 def test_nothing_at_the_papers_size_is_said():
     assert "Trained at the paper's size: 0." in scorecard_pages.overview(MADE_UP[2:])
 
@@ -262,7 +279,7 @@ def test_a_papers_page_opens_with_its_summary():
 
 def test_summaries_are_of_every_paper_and_short(tmp_path):
     found = load_summaries()
-    assert [*found] == [*PAPERS]
+    assert [*found] == [*GROUPS]
     text = SUMMARIES.read_text(encoding="utf-8")
     for wrong, named in (
         (text.replace("isa:", "is:"), "summary of isa"),

@@ -12,7 +12,7 @@ import yaml
 import course_lib.data
 import course_lib.frameworks
 from course_replication import load_claims
-from course_replication.claims import CHAPTERS, CLAIMS, OTHER_DATA, OTHER_FRAMEWORKS, PAPERS
+from course_replication.claims import CHAPTERS, CLAIMS, GROUPS, LATER, OTHER_DATA, OTHER_FRAMEWORKS, PAPERS
 
 ROOT = Path(__file__).parents[2]
 LISTED = load_claims()
@@ -42,12 +42,24 @@ def test_every_paper_is_covered(paper, at_least):
 
 def test_the_papers_stand_one_after_the_other():
     order = [claim.paper for claim in LISTED]
-    assert [paper for paper, after in zip(order, [*order[1:], None], strict=True) if paper != after] == list(PAPERS)
+    assert [paper for paper, after in zip(order, [*order[1:], None], strict=True) if paper != after] == list(GROUPS)
 
 
-def test_every_chapter_but_the_last_has_a_claim():
-    """Chapter 22 is on what came after the five papers."""
-    assert {claim.chapter for claim in LISTED} == set(CHAPTERS[:-1])
+def test_every_chapter_has_a_claim():
+    """Chapter 22, and no other, has those of papers from after 2019 beside the five."""
+    assert {claim.chapter for claim in LISTED} == set(CHAPTERS)
+    assert {claim.chapter for claim in LISTED if claim.paper == LATER} == {CHAPTERS[-1]}
+    assert {claim.paper for claim in LISTED if claim.chapter == CHAPTERS[-1]} == {LATER}
+
+
+def test_a_claim_names_its_paper_in_the_bibliography():
+    """Those of the five by the group that they are in, those of later papers each its own, none of the five."""
+    references = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
+    assert len(PAPERS) == 5 and (*PAPERS, LATER) == GROUPS
+    for claim in LISTED:
+        assert f"{{{claim.source}," in references, claim.id
+        assert claim.source == PAPERS.get(claim.paper, claim.source), claim.id
+        assert (claim.source in PAPERS.values()) == (claim.paper in PAPERS), claim.id
 
 
 def test_chapters_and_papers_are_those_of_the_book():

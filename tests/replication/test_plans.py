@@ -45,6 +45,12 @@ CHEAP |= {
     "correlation_contrasts.discriminators": SPRITES | {"sizes": {name: [4] for name in SIZES}},
     "correlation_contrasts.equal_reconstruction": SPRITES | {"betas": [1.0, 4.0]},
 }
+CHEAP |= {
+    "later_codes.components": {"images": 40, "hidden": [4], "steps": 2, "batch_size": 4},
+    "later_codes.quantised": {"hidden": [4], "latents": 2, "values": 2, "steps": 2, "batch_size": 4},
+    "later_supports.recombined": {"networks": 1, "width": 4, "steps": 4, "batch_size": 4},
+    "later_supports.unseen": {"width": 4, "steps": 4, "batch_size": 4},
+}
 MARGINS, LEARNT = "distances/section-5.3.3-margins", "distances/figure-6.4"
 PARTS = {name: planned(claim) for name, claim in CLAIMS.items()}
 FULL = [(name, part) for name, parts in PARTS.items() for part in parts if part.scale == "full"]

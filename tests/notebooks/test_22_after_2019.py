@@ -95,7 +95,11 @@ def test_scenes():
     left = {tuple(key): row for key, row in found.items()}
     seen = {key: row[0] for key, row in left.items()}
     unseen = {key: row[1] for key, row in left.items()}
-    says("with an error of .02 where the ordinary one's is .26", "it fails worst of all", "about 1: it might as well draw")
+    says(
+        "with an error of .02 where the ordinary one's is .26",
+        "it fails worst of all",
+        "about 1: it might as well draw",
+    )
     assert [round(unseen["two balls", kind], 2) for kind in ("additive", "ordinary")] == [0.02, 0.26]
     assert 0.8 < unseen["one bump", "ordinary"] < 1.2 and unseen["one bump", "additive"] == max(unseen.values())
     assert seen["one bump", "additive"] == max(seen.values()) > 0.1

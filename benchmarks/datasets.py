@@ -9,6 +9,7 @@ from course_lib.data import (
     ColorDSprites,
     DSprites,
     DSpritesImageNet,
+    MixingDesk,
     NoisyDSprites,
     ScreamDSprites,
     Shapes3D,
@@ -34,7 +35,7 @@ def rate(draw, index):
 def main():
     torch.set_num_threads(2)
     print(f"{'dataset':<90}{'uint8/s':>12}{'float32/s':>12}")
-    squares = (XYSquares(), XYSquares(2, 2, squares=2, image_size=16), XYObject(), XYObjectShades())
+    squares = (XYSquares(), XYSquares(2, 2, squares=2, image_size=16), MixingDesk(), XYObject(), XYObjectShades())
     photographs = (ScreamDSprites(), DSpritesImageNet("foreground", 0.5), DSpritesImageNet("background", 0.5))
     for data in (*squares, Shapes3D(), DSprites(), ColorDSprites(), NoisyDSprites(), *photographs):
         index = torch.randint(len(data), (BATCH,), generator=torch.Generator().manual_seed(0))

@@ -30,8 +30,9 @@ HEAD = """# Concept test
 
 Twenty questions about ideas, not words: a number to predict, a code to judge, an experiment to referee. Take form A
 before you read, and form B after: question *k* of both asks for the same thing by another case, so that you see what
-the reading has changed. Guessing gets a quarter of them. By the course's own count, two minutes a question, a form
-takes {minutes} minutes; paper and a pocket calculator are allowed.
+the reading has changed. Guessing gets a quarter of them. Many words of form A will be new:
+answer where an idea is enough, and leave the rest open. By the course's own count, two minutes a question, a form takes
+{minutes} minutes; paper and a pocket calculator are allowed.
 
 Your answers stay in this browser until you erase them. Without JavaScript nothing is counted: answer on paper first,
 then open the answers.
@@ -131,7 +132,7 @@ def form_of(form: str, known: Iterable[Objective]) -> str:
     """A form as HTML, without an empty line, where Markdown would end it."""
     sets = [fieldset(f"{form}{number}", each.items[form]) for number, each in enumerate(known, 1)]
     buttons = '<div class="concept-buttons" hidden><button type="submit">Show my result</button> '
-    buttons += '<button type="button" class="give-up">Give up: show it now</button></div>'
+    buttons += '<button type="button" class="give-up">Leave the rest open and show it</button></div>'
     said = '<p class="said" role="status"></p>'
     return "\n".join([f'<form class="concept-form" data-form="{form}">', *sets, buttons, said, "</form>"])
 

@@ -72,8 +72,10 @@ def path_in_words(root: Path = notebook_io.ROOT) -> str:
 
 
 def written_chapters(root: Path = notebook_io.ROOT) -> str:
-    """How many chapters there are today, of how many, each by its number, title and link."""
+    """How many chapters there are today, of how many, each by its number, title and link; a sentence once all are."""
     links = [linked(path.stem, root) for path in notebook_io.chapters(root)]
+    if len(links) == len(titles()):
+        return f"**All {len(links)} chapters** are written; the map below leads to each."
     return f"**What there is today**: {len(links)} of {len(titles())} chapters, {', '.join(links)}."
 
 

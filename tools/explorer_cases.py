@@ -10,11 +10,12 @@ import sys
 import numpy as np
 import torch
 
+import explorer_model_cases
 import notebook_io
 from course_lib import distances, metrics
 from course_lib.data import XYSquares
 from course_lib.frameworks import AdaTripletVAE, Step
-from course_lib.losses import aggregate_log_densities, shared_latents, triplet_loss
+from course_lib.losses import aggregate_log_densities, kl_to_standard_normal, shared_latents, triplet_loss
 from course_lib.losses.blur import blur, box_kernel, gaussian_kernel
 from course_lib.models import DiagonalGaussian, mlp_vae
 
@@ -170,8 +171,44 @@ def of_correlations():
         yield "maths.rank", [first.tolist(), second.tolist()], rank
 
 
+def judged(means: list[float], stds: list[float], spacing: int, beta: float) -> dict[str, float]:
+    """What the explorer of chapter 02 says of four posteriors: the best decoder is the mixture of whole pictures."""
+    images = XYSquares(1, 4, squares=1, image_size=16).images(torch.arange(0, 32, 8))[:, 0].flip(2).double() / 255
+    images = torch.stack([image.roll(-spacing * n + n, 1) for n, image in enumerate(images)]).flatten(1)
+    q = torch.distributions.Normal(torch.tensor(means).double(), torch.tensor(stds).double())
+    z = torch.linspace(-20, 20, 40_001, dtype=torch.float64).unsqueeze(1)
+    density = q.log_prob(z).exp()
+    share = density / density.sum(1, keepdim=True).clamp(min=1e-300)
+    drawn = (share @ images).clamp(0, 1)
+    losses = -torch.xlogy(drawn, drawn).sum(1) - torch.xlogy(1 - drawn, 1 - drawn).sum(1)
+    reconstruction = (losses * density.sum(1)).sum().item() * 0.001 / 4
+    prices = kl_to_standard_normal(DiagonalGaussian(q.mean, 2 * q.stddev.log()))
+    kl = prices.mean().item()
+    return {"prices": prices.tolist(), "kl": kl, "reconstruction": reconstruction, "elbo": -reconstruction - kl,
+            "loss": reconstruction + beta * kl}  # fmt: skip
+
+
+def of_posteriors():
+    draw = torch.Generator().manual_seed(0)
+    for spacing, beta in ((1, 1.0), (4, 1.0), (1, 10.0), (1, 0.0)):
+        means, stds = torch.randn(4, generator=draw).tolist(), (0.2 + torch.rand(4, generator=draw)).tolist()
+        given = dict(means=means, stds=stds, spacing=spacing, beta=beta)
+        yield "posteriors.judge", [given], judged(**given)
+
+
 def cases() -> list[dict]:
-    every = (of_correlations, of_adversaries, of_kernels, of_clouds, of_triplets)
+    every = (
+        explorer_model_cases.of_rotations,
+        explorer_model_cases.of_capacities,
+        of_correlations,
+        of_posteriors,
+        explorer_model_cases.of_networks,
+        explorer_model_cases.of_trainings,
+        of_adversaries,
+        of_kernels,
+        of_clouds,
+        of_triplets,
+    )
     return [{"call": call, "with": given, "gives": gives} for part in every for call, given, gives in part()]
 
 

@@ -8,12 +8,21 @@ import notebook_io
 
 FOLDER = notebook_io.ROOT / "book" / "static" / "explore"
 SHARED = ("toolkit", "maths")  # what each explorer needs, in this order
+NETWORK = "network"
+NEEDS = {  # what an explorer needs besides, before it: the networks' runtime, models, another explorer's functions
+    "map": (NETWORK, "weights/vae", "weights/autoencoder"),
+    "rotate": (NETWORK, "weights/square", "map"),
+    "train": (NETWORK, "map"),
+    "score": ("score_files", "score_distances", "score_numbers"),
+}
+NEEDS["capacity"] = (NETWORK, *(f"weights/capacity-{beta}-{seed}" for beta in (1, 4, 16, 48) for seed in (0, 1, 2)))
 PLACE = re.compile(r'<div class="explorer" data-explorer="([^"]*)">')
 
 
 def scripts(names: list[str]) -> list[str]:
     """The scripts that a page with these explorers loads, each once, in their order."""
-    return [*SHARED, *dict.fromkeys(names)] if names else []
+    needed = [script for name in names for script in (*NEEDS.get(name, ()), name)]
+    return [*SHARED, *dict.fromkeys(needed)] if names else []
 
 
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:

@@ -20,9 +20,20 @@ AXE_OPTIONS = {
     "resultTypes": ["violations"],
     "preload": False,
 }
-AXE = """async options => (await axe.run(options)).violations.flatMap(
-  rule => rule.nodes.map(node => `${rule.id}: ${rule.help}: ${node.html.slice(0, 80)}`)
-)"""
+# What lies within a formula, and the colours of code, are four of five elements of a chapter and none of axe-core's
+# matter: while it looks they are plain text.
+AXE = """async options => {
+  const parts = [...document.querySelectorAll('mjx-container, .highlight pre')];
+  const plain = parts.map(part => [part, [...part.childNodes]]);
+  for (const [part] of plain) part.replaceChildren(part.textContent);
+  try {
+    return (await axe.run(options)).violations.flatMap(
+      rule => rule.nodes.map(node => `${rule.id}: ${rule.help}: ${node.html.slice(0, 80)}`)
+    );
+  } finally {
+    for (const [part, within] of plain) part.replaceChildren(...within);
+  }
+}"""
 CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 # A formula that MathJax did not find stays as text; one that it cannot read becomes a message, or a red command.
 FORMULAS = r"""() => {
@@ -83,7 +94,7 @@ SCROLL = """async () => {
 }"""
 # A scripted click goes the way of a reader's, except that nothing can lie above it: hence the look at what is on top.
 DETAILS = """() => {
-  const found = [];
+  const found = [], opened = [];
   for (const details of document.querySelectorAll('article details')) {
     const summary = details.querySelector(':scope > summary');
     if (!summary) { found.push(`no summary: “${details.textContent.trim().slice(0, 40)}”`); continue; }
@@ -92,6 +103,9 @@ DETAILS = """() => {
     summary.click();
     if (details.open === before) found.push(`${name} does not respond to a click`);
     details.open = true;
+    opened.push([details, summary, name]);
+  }
+  for (const [details, summary, name] of opened) {  // all are open: the page is laid out once, not once for each
     if (!summary.checkVisibility()) continue;  // in a tab that is not the chosen one
     summary.scrollIntoView({ block: 'center', behavior: 'instant' });
     const box = summary.getBoundingClientRect();

@@ -16,10 +16,12 @@ LAST = {  # the cell up to which a chapter is executed
     "05_total_correlation": "live-tc",
     "07_infogan": "train",
     "09_common_assumptions": "score",
+    "23_capstone": "six",
 }
 TABLES = {  # what the chapter calls a table, and its file
     "05_total_correlation": ("tc", "beta-tcvae-of-ten"),
     "09_common_assumptions": ("live", "study-of-ninety"),
+    "23_capstone": ("six", "six-desks"),
 }
 
 

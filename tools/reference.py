@@ -143,7 +143,9 @@ metrics.evaluate(table).to_frame()
 tables unless `scores=["mig", "sap"]` names others; DCI takes most of its time, and [a table](#costs) says how
 much each takes. $z$ are the latents, $D$ of them, and $v$ or $y$ the factors, $F$ of them. "The thesis" is Nathan
 Michlo's *Disentanglement using VAEs resembles distance learning and requires overlapping data* (2022). Which
-representations fool which score is shown in [what each score sees](scores.ipynb).
+representations fool which score is shown in [what each score sees](scores.ipynb). Latents that lie in a
+table, `metrics.evaluate.from_samples(latents, factors)` scores beside shuffled ones, and so does
+[a page](score_your_own.md).
 """
 
 

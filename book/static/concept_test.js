@@ -113,8 +113,10 @@
       event.preventDefault();
       const open = form.items.filter(item => !answerOf(form, item));
       if (!open.length) return finish(form);
+      open[0].before(form.said);  // in sight, where one is led
       form.said.textContent = `Still open: ${open.map(item => item.id).join(', ')}. Nothing is shown before.`;
       open[0].querySelector('input').focus();
+      form.said.scrollIntoView({ behavior: 'instant', block: 'center' });
     });
     form.element.querySelector('.give-up').addEventListener('click', () => finish(form));
   }

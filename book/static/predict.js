@@ -36,6 +36,9 @@ whenRead(() => {
       return { button, letter: /\(([a-e])\)/.exec(button.textContent)?.[1] };
     });
     list.classList.add('options');
+    for (const paragraph of block.querySelectorAll('p'))  // here a click writes it down
+      if (/^Write your choice down(\.|, then\b)/.test(paragraph.textContent))
+        paragraph.firstChild.data = paragraph.firstChild.data.replace('Write your choice down', 'Choose one');
     answer.hidden = true;
     const reveal = () => {
       const { chosen } = block.dataset;

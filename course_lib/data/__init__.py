@@ -4,6 +4,7 @@ from course_lib.data.cars3d import Cars3D
 from course_lib.data.dsprites import DSprites
 from course_lib.data.files import DataFileError
 from course_lib.data.grid import GridDataset, check_data, standardise
+from course_lib.data.mixing_desk import Fader, MixingDesk
 from course_lib.data.mnist import MNIST
 from course_lib.data.mpi3d import MPI3D
 from course_lib.data.overlays import ColorDSprites, DSpritesImageNet, NoisyDSprites, ScreamDSprites
@@ -18,9 +19,11 @@ __all__ = [
     "DataFileError",
     "DSprites",
     "DSpritesImageNet",
+    "Fader",
     "GridDataset",
     "MNIST",
     "MPI3D",
+    "MixingDesk",
     "NoisyDSprites",
     "ScreamDSprites",
     "Shapes3D",

@@ -2,10 +2,19 @@
 
 from course_lib.metrics._linearity_ratio import linearity_ratio
 from course_lib.metrics.encodings import as_table
-from course_lib.metrics.score import Score, with_factors
-from course_lib.metrics.traversals import ratio_score, variances
+from course_lib.metrics.score import Score, with_factors, with_twin
+from course_lib.metrics.traversals import ratio_from_samples, ratio_score, variances
 
 
+def from_samples(latents, factors, *, names=None) -> Score:
+    """The ratio of latents (n, D) for factors, integers (n, F), over all whole traversals there are.
+
+    As `linearity_ratio.from_samples`.
+    """
+    return ratio_from_samples("axis-alignment ratio", variances, latents, factors, names)
+
+
+@with_twin(from_samples)
 def axis_alignment_ratio(encode, data=None, seed: int = 0, *, num_samples: int = 1000) -> Score:
     r"""Does a factor's traversal move one latent only? From 0 to 1; higher is better; at most the linearity ratio.
 
@@ -24,6 +33,13 @@ def axis_alignment_ratio(encode, data=None, seed: int = 0, *, num_samples: int =
     return ratio_score("axis-alignment ratio", variances, encode, data, seed, num_samples)
 
 
+def orientation_from_samples(latents, factors, *, names=None) -> Score:
+    """The quotient of the two ratios of latents (n, D) for factors, integers (n, F)."""
+    axis = from_samples(latents, factors, names=names)
+    return _quotient(axis, linearity_ratio.from_samples(latents, factors, names=names))
+
+
+@with_twin(orientation_from_samples)
 def axis_orientation_ratio(encode, data=None, seed: int = 0, *, num_samples: int = 1000) -> Score:
     """How far is a factor's direction along an axis, whether or not it is straight? From 0 to 1; higher is better.
 
@@ -36,7 +52,10 @@ def axis_orientation_ratio(encode, data=None, seed: int = 0, *, num_samples: int
     """
     table = as_table(encode, data)
     axis = axis_alignment_ratio(table, seed=seed, num_samples=num_samples)
-    linear = linearity_ratio(table, seed=seed, num_samples=num_samples)
+    return _quotient(axis, linearity_ratio(table, seed=seed, num_samples=num_samples))
+
+
+def _quotient(axis: Score, linear: Score) -> Score:
     ratios = zip(axis.values.items(), linear.values.values(), strict=True)
     (_, headline), *named = [(name, one / other if other > 0 else 0.0) for (name, one), other in ratios]
     values = {"factors": headline, "axis_alignment": float(axis), "linearity": float(linear)}

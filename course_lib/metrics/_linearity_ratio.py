@@ -1,9 +1,19 @@
 """The linearity ratio."""
 
-from course_lib.metrics.score import Score
-from course_lib.metrics.traversals import principal_variances, ratio_score
+from course_lib.metrics.score import Score, with_twin
+from course_lib.metrics.traversals import principal_variances, ratio_from_samples, ratio_score
 
 
+def from_samples(latents, factors, *, names=None) -> Score:
+    """The ratio of latents (n, D) for factors, integers (n, F), over all whole traversals there are; see the score.
+
+    A whole traversal is rows that agree in all factors but one and take each of its values; of rows with the same
+    factors the first counts. Raises ValueError when a factor has no whole traversal.
+    """
+    return ratio_from_samples("linearity ratio", principal_variances, latents, factors, names)
+
+
+@with_twin(from_samples)
 def linearity_ratio(encode, data=None, seed: int = 0, *, num_samples: int = 1000) -> Score:
     r"""Do the representations of a factor's traversal lie on a straight line? From 0 to 1; higher is better.
 

@@ -1,20 +1,14 @@
 """`course score`: the scores of a representation that lies in a file, each beside what shuffled rows get."""
 
 import argparse
-import inspect
 import json
 import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
-import pandas
-import torch
-
-from course_lib.metrics._evaluate import SCORES
-from course_lib.metrics.samples import as_samples, generator
-
-TWINS = {name: score.from_samples for name, score in SCORES.items() if hasattr(score, "from_samples")}
+from course_lib.metrics._evaluate import TWINS, from_samples
+from course_lib.metrics.files import read_table
+from course_lib.metrics.report import SUFFIXES, summary, write_report
 
 
 def add_to(commands) -> None:
@@ -23,104 +17,56 @@ def add_to(commands) -> None:
     parser.add_argument("file", type=Path, help=".npz with latents (n, D) and integer factors (n, F), or .csv")
     parser.add_argument("--latents", type=_names, help="the columns of a .csv that are latents (those named z0, z1, …)")
     parser.add_argument("--factors", type=_names, help="the factors that count, by name (all columns that are left)")
-    parser.add_argument("--scores", type=_names, default=list(TWINS), help=f"among {', '.join(TWINS)} (all of them)")
-    parser.add_argument("--seed", type=int, default=0, help="of the test points and of the shuffled rows (%(default)s)")
+    parser.add_argument("--scores", type=_names, help=f"among {', '.join(TWINS)} (all that the table is made for)")
+    parser.add_argument("--seed", type=int, default=0, help="of test points, shuffled rows and halves (%(default)s)")
+    parser.add_argument("--halves", type=int, help="of the rows, for intervals; 0: none (100, fewer from 20,000 rows)")
+    parser.add_argument("--intervals", type=_names, help="the scores that get one (those that take no training)")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write a report, FILE.html or FILE.json")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the scores and return the exit status: 2 when the file or an argument is not as it should be."""
     try:
-        unknown = next((name for name in arguments.scores if name not in TWINS), None)
-        if unknown is not None:
-            raise ValueError(f"scores: got {unknown!r}; allowed are {', '.join(TWINS)}.")
-        latents, factors = read(arguments.file, arguments.latents, arguments.factors)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            found = measure(latents, factors, arguments.scores, arguments.seed)
+        if arguments.report is not None and arguments.report.suffix not in SUFFIXES:
+            raise ValueError(f"report: got {arguments.report}; allowed are names in {' and '.join(SUFFIXES)}.")
+        found = measure(arguments)
+        if arguments.report is not None:
+            write_report(arguments.report, found)
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
+    for message in found["warnings"]:
         print(message, file=sys.stderr)
     print(json.dumps(found, indent=1, allow_nan=False) if arguments.json else table(found))
     return 0
 
 
-def read(path: Path, latents: list[str] | None, factors: list[str] | None) -> tuple[np.ndarray, pandas.DataFrame]:
-    """Latents (n, D) and factors (n, F), the latter with their names, from a .npz or a .csv; see `add_to`.
-
-    No pickle is loaded. Raises ValueError, in one sentence that names the path, for a file that does not fit.
-    """
-    if path.suffix not in (".npz", ".csv"):
-        raise ValueError(f"file: got {path}; allowed are .npz and .csv.")
-    if not path.is_file():
-        raise ValueError(f"file: {path} is not there.")
-    try:
-        values, frame = (_read_npz if path.suffix == ".npz" else _read_csv)(path, latents)
-    except Exception as error:  # zip, NumPy and pandas each raise their own kinds for a file that is damaged
-        raise ValueError(f"file: {path} cannot be read: {' '.join(str(error).split())}") from error
-    missing = [name for name in factors or () if name not in frame]
-    if missing:
-        raise ValueError(f"factors: got {missing[0]!r}; {path} has {', '.join(frame)}.")
-    return values, frame if factors is None else frame[factors]
-
-
-def measure(latents, factors: pandas.DataFrame, scores: list[str], seed: int) -> dict:
-    """n, D, the factors' names, and for each score its values, and what it is when the latents' rows are shuffled."""
-    samples = as_samples(latents, factors)
-    shuffled = samples.latents[torch.randperm(len(samples.latents), generator=generator(seed)).numpy()]
-    found = {"n": len(samples.latents), "latents": samples.latents.shape[1], "factors": list(samples.names)}
-    found["seed"], found["scores"] = seed, {}
-    for name in scores:
-        options = {"names": samples.names, "seed": seed}
-        options = {key: value for key, value in options.items() if key in inspect.signature(TWINS[name]).parameters}
-        score, control = (TWINS[name](rows, samples.factors, **options) for rows in (samples.latents, shuffled))
-        found["scores"][name] = {
-            "score": _finite(float(score)),
-            "shuffled": _finite(float(control)),
-            "values": {key: _finite(value) for key, value in score.values.items()},
-        }
-    return found
+def measure(arguments: argparse.Namespace) -> dict:
+    """What is printed and reported: see `report.summary`."""
+    latents, factors = read_table(arguments.file, arguments.latents, arguments.factors)
+    options = {"intervals": arguments.intervals, "halves": arguments.halves}
+    if arguments.halves == 0:
+        options = {"intervals": ()}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evaluation = from_samples(latents, factors, arguments.scores, seed=arguments.seed, **options)
+    said = list(dict.fromkeys(str(warning.message) for warning in caught))
+    return summary(evaluation, latents, factors, arguments.seed, said, arguments.file.name)
 
 
 def table(found: dict) -> str:
     """What `measure` found, for people."""
     lines = [f"{found['n']:,} rows, {found['latents']} latents, factors {', '.join(found['factors'])}"]
-    lines += [f"{'score':<28}{'value':>9}{'shuffled':>10}{'n':>9}"]
+    lines += [f"{'score':<28}{'value':>9}{'shuffled':>10}{'95 % interval':>18}{'n':>9}"]
     for name, entry in found["scores"].items():
         value, control = ("inf" if entry[key] is None else f"{entry[key]:.3f}" for key in ("score", "shuffled"))
-        lines.append(f"{name:<28}{value:>9}{control:>10}{found['n']:>9,}")
+        interval = " to ".join(f"{end:.3f}" for end in entry["interval"] or ())
+        lines.append(f"{name:<28}{value:>9}{control:>10}{interval:>18}{found['n']:>9,}")
+    lines += [f"{name}: {why}" for name, why in found["left_out"].items()]
     return "\n".join(lines)
-
-
-def _read_npz(path: Path, latents: list[str] | None) -> tuple[np.ndarray, pandas.DataFrame]:
-    if latents is not None:
-        raise ValueError("--latents chooses columns of a .csv; a .npz has them in its array `latents`.")
-    with np.load(path, allow_pickle=False) as file:
-        lacking = {"latents", "factors"} - set(file)
-        if lacking:
-            raise ValueError(f"it lacks the array {', '.join(sorted(lacking))}.")
-        values, factors = file["latents"], file["factors"]
-        names = [str(name) for name in file["names"]] if "names" in file else None
-    names = [f"factor {place}" for place in range(factors.shape[-1])] if names is None else names
-    return values, pandas.DataFrame(factors, columns=names)
-
-
-def _read_csv(path: Path, latents: list[str] | None) -> tuple[np.ndarray, pandas.DataFrame]:
-    frame = pandas.read_csv(path)
-    chosen = [name for name in frame if name[:1] == "z" and name[1:].isdigit()] if latents is None else latents
-    missing = [name for name in chosen if name not in frame]
-    if missing or not chosen:
-        raise ValueError(f"no column {', '.join(missing) or 'z0'} among {', '.join(frame)}.")
-    return frame[chosen].to_numpy(), frame.drop(columns=chosen)
 
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no infinity: what is infinite becomes null."""
-    return value if np.isfinite(value) else None

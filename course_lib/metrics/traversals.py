@@ -1,13 +1,14 @@
 """What the linearity and the axis-alignment ratio share: how much of a traversal's variance one direction holds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pandas
 import torch
 
 from course_lib.arguments import MOST, check_integers
-from course_lib.metrics.encodings import Encodings, as_table, rounding
+from course_lib.metrics.encodings import as_table, rounding
+from course_lib.metrics.grids import grid_rows, whole_traversals
 from course_lib.metrics.samples import generator, require_variation, warn_if_few
 from course_lib.metrics.scale import powers
 from course_lib.metrics.score import Score, geometric_mean, with_factors
@@ -39,10 +40,23 @@ def ratio_score(name: str, directions: Directions, encode, data, seed: int, num_
     ratios = {}
     for factor in varying:
         index = traversals(table.space, factor, num_samples, draws)
-        ratios[factor] = float(np.concatenate([_ratios(part, directions) for part in _chunks(table, index)]).mean())
+        ratios[factor] = _mean_ratio(table, index, directions)
+    return _named(name, ratios, {"traversals": num_samples, "seed": seed})
+
+
+def ratio_from_samples(name: str, directions: Directions, latents, factors, names=None) -> Score:
+    """The score of a table, from each of its whole traversals once: no random draw is left in it."""
+    rows, ratios, fewest = grid_rows(latents, factors, names), {}, MOST
+    for factor in rows.varying:
+        index = whole_traversals(rows, factor, name)
+        ratios[factor] = _mean_ratio(rows.latents.__getitem__, index, directions)
+        fewest = min(fewest, len(index))
+    return _named(name, ratios, {"traversals": fewest})
+
+
+def _named(name: str, ratios: dict[str, float], settings: dict) -> Score:
     headline = geometric_mean(ratios.values())
     matrix = pandas.DataFrame([ratios], index=["ratio"]).rename_axis("factor", axis=1)
-    settings = {"traversals": num_samples, "seed": seed}
     return Score(name, headline, with_factors({"factors": headline}, ratios), settings, matrix, "")
 
 
@@ -61,6 +75,7 @@ def _ratios(points: torch.Tensor, directions: Directions) -> np.ndarray:
     return result
 
 
-def _chunks(table: Encodings, index) -> Iterator[torch.Tensor]:
-    for part in index.split(max(CHUNK // index.shape[1], 1)):
-        yield table(part)
+def _mean_ratio(table: Callable[[torch.Tensor], torch.Tensor], index: torch.Tensor, directions: Directions) -> float:
+    """The mean ratio of traversals (n, f), whose representations `table` gives, so many at a time as fit."""
+    parts = index.split(max(CHUNK // index.shape[1], 1))
+    return float(np.concatenate([_ratios(table(part), directions) for part in parts]).mean())

@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lib.data import ColorDSprites, DSprites
+from course_lib.data import ColorDSprites, DSprites, DSpritesImageNet
 from course_lib.data.noise import uniform_integers
 from course_lib.factors import FactorSpace
 from course_replication.measurements.in_memory import InMemory, thinned
@@ -32,3 +32,19 @@ class ColourFewSprites(InMemory):
         colours = 128 + uniform_integers(0, torch.arange(len(self.space)), (128, 128, 128))
         coloured = thinned(DSprites(), KEPT).float() * colours.view(-1, 3, 1, 1) / 255
         super().__init__(coloured.round().to(torch.uint8), torch.float64)
+
+
+class FewSpritesImageNet(InMemory):
+    """`FewSprites` with photographs behind the sprite or in its place, as in `DSpritesImageNet`, in grey.
+
+    place : "background" or "foreground". visibility : of the photographs, in per cent; at 0 these are `FewSprites`.
+    """
+
+    space = FewSprites.space
+    source, licence = "dSprites over photographs that scikit-learn ships", FewSprites.licence
+    citation = DSpritesImageNet.citation
+
+    def __init__(self, place: str = "background", visibility: float = 100):
+        self.options = dict(place=place, visibility=visibility)
+        coloured = thinned(DSpritesImageNet(place, visibility / 100), KEPT).float()
+        super().__init__(coloured.mean(1, keepdim=True).round().to(torch.uint8), torch.float64)

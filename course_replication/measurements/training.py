@@ -23,7 +23,7 @@ from course_lib.metrics import Encodings
 from course_lib.models import VAE, conv_vae, mlp_vae
 from course_lib.storage import replace_file
 from course_lib.training import History, fit
-from course_replication.measurements.few_sprites import ColourFewSprites, FewSprites
+from course_replication.measurements.few_sprites import ColourFewSprites, FewSprites, FewSpritesImageNet
 from course_replication.measurements.float_triplets import FloatTripletVAE
 from course_replication.measurements.kernels import small_kernel
 from course_replication.measurements.small_shapes import SmallShapes
@@ -44,7 +44,8 @@ Scores = dict[str, float]
 NETWORKS = {"mlp": mlp_vae, "conv": conv_vae}
 OF_DATA = ("data", "spacing", "square_size", "squares", "image_size", "place", "visibility")  # what `dataset` takes
 OF_FIT = ("steps", "batch_size", "learning_rate", "log_every")  # what `fit` takes
-SMALL = {each.__name__: each for each in (SmallShapes, SmallSprites, FewSprites, ColourFewSprites)}  # of our own
+OWN = (SmallShapes, SmallSprites, FewSprites, ColourFewSprites, FewSpritesImageNet)
+SMALL = {each.__name__: each for each in OWN}
 ARGUMENTS = {"sampler": "by", "scale": "alpha"}  # what frameworks call the settings of Table A.5
 CHECKPOINT_EVERY = 1000  # steps
 
@@ -53,7 +54,7 @@ def scores(context: Context, **settings) -> Scores:
     """Train one framework and return every score of it that a claim asks for.
 
     settings : `data`, the dataset's name, with its `spacing`, `square_size`, `squares` and `image_size` (XYSquares), or
-        its `place`, "foreground" or "background", and `visibility` in percent (DSpritesImageNet); `network` and
+        its `place`, "foreground" or "background", and `visibility` in percent (those with photographs); `network` and
         `latents`; `steps`, `batch_size`, `learning_rate` and `log_every` of `fit`; `watch_every`, after how many steps
         each it is scored on the way (0: never); `dci`, of how many points (0: of none, for it takes longest);
         `framework`. All else goes to the framework, by the names of Table A.5: `schedule` is one of Table 5.2, of
@@ -88,7 +89,7 @@ def _ids(settings: dict, seed: int) -> list[str]:
 def dataset(data: str, **options) -> GridDataset:
     """A dataset of `SMALL`, or that of `course_lib.data`, of that name, with its options as in `scores`' settings."""
     if data in SMALL:
-        return SMALL[data]()
+        return SMALL[data](**options)
     if data == DSpritesImageNet.__name__:
         return DSpritesImageNet(options["place"], options["visibility"] / 100)
     return getattr(course_lib.data, data)(**options)

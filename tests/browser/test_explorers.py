@@ -3,23 +3,31 @@
 Each stands alone in a page of its own, so that no book has to be built; one test looks for them in the built chapters.
 """
 
+import base64
+import math
 import re
 
+import numpy as np
 import pytest
 import torch
+from torch.nn.functional import softplus
 
 import browser as chromium
 import explorer_cases
+import explorer_model_cases
 import explorer_pages
+import explorer_weights
 import notebook_io
 import page_rules
 from course_lib import distances, metrics
 from course_lib.data import XYSquares
 from course_lib.frameworks import AdaTripletVAE, Step
-from course_lib.losses import shared_latents
+from course_lib.losses import kl_to_standard_normal, shared_latents
 from course_lib.models import mlp_vae
 
-NAMES = ("adversary", "kernel", "cloud", "triplet", "sphere")
+NAMES = (
+    "adversary", "kernel", "cloud", "triplet", "sphere", "posteriors", "map", "rotate", "train", "capacity", "score",
+)  # fmt: skip
 GROUND = {"light": ("#FBFAF7", "#22272E"), "dark": ("#14181E", "#CED6DD")}
 FALLBACK = "It needs JavaScript."
 
@@ -143,6 +151,151 @@ def test_the_triplet_by_keyboard(explorer):
         assert "differ by 3.00 and 1.20" in said and faults == []
 
 
+def test_the_posteriors_by_keyboard(explorer):
+    with explorer("posteriors") as (page, faults):
+        first = page.get_by_role("button", name="Posterior of picture 0")
+        press(page, first, "ArrowLeft")
+        said = press(page, first, "ArrowDown")
+        mean, std = numbers(first.get_attribute("aria-label"))[1:]
+        assert mean == -1.3 and std < 0.5
+        std = 0.5 * 20 ** (-2 / 60)  # two of the picture's sixty units, from 2 down to 0.1
+        found = explorer_cases.judged([-1.3, -0.4, 0.4, 1.2], [std, 0.5, 0.5, 0.5], 1, 1.0)
+        assert f"average {found['kl']:.3f}" in said and f"loses {found['reconstruction']:.3f}:" in said
+        press(page, page.get_by_role("button", name="Put back"), "Enter")
+        before = press(page, page.get_by_role("radio", name="one pixel apart"), "ArrowRight")
+        page.get_by_role("button", name="Exchange 1 and 3").press("Enter")
+        page.get_by_role("button", name="Posterior of picture 3, μ -0.40").wait_for()
+        page.wait_for_timeout(300)
+        after = page.locator(".readout").inner_text()
+        assert after.partition("average")[2] == before.partition("average")[2]  # squares that share nothing
+        said = press(page, page.get_by_role("button", name="Descend"), "Enter")
+        assert numbers(said)[4] > numbers(before)[4] and faults == []
+
+
+@pytest.mark.parametrize("name", ["vae", "autoencoder"])
+def test_the_map_by_keyboard_and_pointer(explorer, name):
+    model, outside = explorer_weights.read(name), math.sqrt(2 * math.log(20))
+    codes = model.encode(explorer_weights.squares(4).observations(torch.arange(64))).mean
+    with explorer("map") as (page, faults):
+        if name == "autoencoder":
+            press(page, page.get_by_role("radio", name="VAE"), "ArrowLeft")
+        said = press(page, page.get_by_role("button", name="z, "), "ArrowRight", 5)
+        reach = 3.2 if name == "vae" else 1.1 * codes.abs().max().item()
+        check_look(said, model, codes, [0.2 * reach, 0.0])
+        far = (codes.norm(dim=1) > outside).sum()
+        assert f"{far} of the 64 codes lie outside" in said
+        box = page.locator(".stage").first.bounding_box()
+        page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.4 * box["height"])
+        page.wait_for_timeout(600)
+        check_look(page.locator(".readout").inner_text(), model, codes, [-0.5 * reach, 0.2 * reach])
+        press(page, page.get_by_role("button", name="Draw a code"), "Enter")
+        assert faults == []
+
+
+def test_the_turned_code_by_keyboard(explorer):
+    model = explorer_weights.read("square")
+    codes = model.encode(explorer_weights.squares(8).observations(torch.arange(64))).mean
+    with explorer("rotate") as (page, faults):
+        page.get_by_text("−14.33 nats").wait_for()
+        slider = page.get_by_role("slider", name="Turned by")
+        before = page.locator("canvas").evaluate("canvas => canvas.toDataURL()")
+        press(page, slider, "ArrowRight", 9)
+        page.get_by_text("Turned by 45°: log p(x) is −14.33 nats").wait_for()
+        said = page.locator(".readout").inner_text()
+        turned = codes @ explorer_model_cases.turn_of(45).float().T
+        table = metrics.Encodings.from_table(turned, explorer_weights.squares(8))
+        *_, mig, aligned, x, y, column, row = numbers(said)
+        assert aligned == pytest.approx(float(metrics.axis_alignment_ratio(table)), abs=0.02)  # which draws traversals
+        assert mig == pytest.approx(float(metrics.mig(table, num_samples=20_000)), abs=0.02)  # which draws pictures
+        z = torch.tensor([[x, y]]) @ explorer_model_cases.turn_of(45).float()
+        share = model.decode(z)[0, 0].sigmoid()
+        places = [(share.sum(side) * torch.arange(16)).sum() / share.sum() - 3.5 for side in (0, 1)]
+        assert [column, row] == pytest.approx([place.item() for place in places], abs=0.02)
+        assert page.locator("canvas").evaluate("canvas => canvas.toDataURL()") != before
+        said = press(page, page.get_by_role("button", name="z, "), "ArrowUp")
+        assert numbers(said)[-3] == pytest.approx(y + 0.125, abs=0.006) and faults == []
+
+
+def test_the_twelve_networks_by_keyboard(explorer):
+    pixels, factors = explorer_weights.small_squares()
+    with explorer("capacity") as (page, faults):
+        press(page, page.get_by_role("slider", name="β"), "ArrowRight")
+        said = press(page, page.get_by_role("slider", name="Latent"), "ArrowRight")
+        rates, follows = [], []
+        for seed in explorer_weights.SEEDS:
+            model = explorer_weights.read(f"capacity-16-{seed}")
+            posterior = model.encode((pixels - model.pixel_mean) / model.pixel_std)
+            nats = kl_to_standard_normal(posterior).mean(0)
+            codes = posterior.mean[:, nats.argsort(descending=True)[1]]
+            rates.append(nats.sum().item())
+            follows.append(max(abs(distances.correlations(codes, column.float())[0]) for column in factors.T))
+        found = numbers(said)
+        assert found[0] == 16 and found[4:7] == pytest.approx(rates, abs=0.006)
+        assert found[-3:] == pytest.approx(follows, abs=0.006)
+        before = page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()")
+        page.get_by_role("slider", name="Its value").press("ArrowRight")
+        changed = "before => document.querySelector('canvas').toDataURL() !== before"
+        page.wait_for_function(changed, arg=before)
+        assert faults == []
+
+
+def test_training_in_the_page(explorer):
+    with explorer("train") as (page, faults):
+        start = page.get_by_role("button", name="Start")
+        press(page, page.get_by_role("slider", name="Seed"), "ArrowRight")
+        start.press("Enter")
+        page.get_by_text("of 1000").wait_for()
+        page.get_by_role("button", name="Pause").press("Enter")
+        page.get_by_role("button", name="Go on").wait_for()
+        page.wait_for_timeout(600)
+        said = page.locator(".readout").inner_text()
+        *_, steps, _, reconstruction, kl, rank = numbers(said)
+        train = """steps => {
+          const { pictures, trainer } = Explore.train;
+          const model = trainer(Explore.maths, { images: pictures(4, 1), beta: 2, seed: 1 });
+          let found;
+          for (let step = 0; step < steps; step += 1) found = model.step();
+          return [found.reconstruction, found.kl, model.codes()];
+        }"""
+        *wanted, codes = page.evaluate(train, steps)  # the worker does what the page would
+        assert [reconstruction, kl] == pytest.approx(wanted, abs=0.006)
+        places, pairs = torch.cartesian_prod(torch.arange(8), torch.arange(8)).double(), torch.triu_indices(64, 64, 1)
+        apart = [torch.cdist(each, each, p=p)[*pairs] for each, p in ((places, 1), (torch.tensor(codes).double(), 2))]
+        assert rank == pytest.approx(distances.correlations(*apart)[1], abs=0.006)
+        assert "Not trained yet" in press(page, page.get_by_role("button", name="Reset"), "Enter")
+        said = press(page, page.get_by_role("slider", name="Size"), "ArrowLeft", 3)
+        assert "1 px apart: neighbours share 0 %" in said and faults == []
+
+
+@pytest.mark.parametrize(("motion", "milliseconds"), [("reduce", 3000), ("no-preference", 100)])
+def test_training_honours_reduced_motion(explorer, motion, milliseconds):
+    ask = """() => {
+      const post = Worker.prototype.postMessage;
+      window.asked = [];
+      Worker.prototype.postMessage = function (message) {
+        asked.push(message.milliseconds);
+        post.call(this, { ...message, until: 1 });
+      };
+    }"""
+    with explorer("train") as (page, faults):
+        page.emulate_media(reduced_motion=motion)
+        page.evaluate(ask)
+        press(page, page.get_by_role("button", name="Start"), "Enter")
+        assert set(page.evaluate("asked")) == {milliseconds} and faults == []
+        page.emulate_media(reduced_motion="no-preference")
+
+
+def check_look(said, model, codes, z):
+    """What the map says of a point is what course_lib has there."""
+    logits = model.decode(torch.tensor([z])).flatten()
+    doubt = (softplus(logits) - logits.sigmoid() * logits).sum().item()
+    column, row = divmod((codes - torch.tensor(z)).norm(dim=1).argmin().item(), 8)
+    found = numbers(said)
+    assert found[:2] == pytest.approx(z, abs=0.006 if abs(z[0]) < 9 else 0.6)
+    assert found[2] == pytest.approx(logits.sigmoid().sum().item(), abs=0.06)
+    assert found[4] == pytest.approx(doubt, abs=0.06) and found[5:7] == [column, row]
+
+
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_the_sphere_walks_to_its_end(explorer, motion):
     with explorer("sphere") as (page, faults):
@@ -157,6 +310,59 @@ def test_the_sphere_walks_to_its_end(explorer, motion):
         assert "area is 1.484" in said and said.count("85.0°") == 3  # 85°, of a triangle with two right angles
         page.emulate_media(reduced_motion="no-preference")
         assert faults == []
+
+
+DROP = """([name, text]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([new Uint8Array([...atob(text)].map(each => each.charCodeAt(0)))], name));
+  const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+  document.querySelector('.explorer').dispatchEvent(event);
+}"""
+
+
+def shown_numbers(page):
+    """Name → (value, shuffled), as the table of scores has them."""
+    rows = page.locator(".results section").first.locator("tbody tr").all_inner_texts()
+    return {row.split("\n")[0]: tuple(map(float, row.replace("−", "-").split("\t")[-2:])) for row in rows}
+
+
+def test_a_file_that_is_dropped_chosen_or_generated_is_scored_and_goes_nowhere(browser, folder, tmp_path):
+    draws = np.random.default_rng(0)
+    factors = np.stack(np.unravel_index(np.arange(10_000), (10, 10, 10, 10)), 1)
+    latents = np.concatenate([factors @ draws.normal(size=(4, 4)), draws.normal(size=(10_000, 6))], 1)
+    np.savez_compressed(tmp_path / "mine.npz", latents=latents, factors=factors)
+    asked = ["mig", "sap", "modularity", "distance_correlation", "linearity_ratio", "axis_alignment_ratio"]
+    ours = metrics.evaluate.from_samples(latents, factors, asked, intervals=[])
+    with (
+        chromium.reader(browser, folder.as_uri() + "/") as context,
+        chromium.opened(context, "score-light.html") as (page, faults),
+    ):
+        requests = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.set_viewport_size({"width": chromium.NARROW, "height": chromium.HEIGHT})
+        workers = []
+        page.on("worker", lambda worker: workers.append(worker.url))
+        page.evaluate(DROP, ["mine.npz", base64.b64encode((tmp_path / "mine.npz").read_bytes()).decode()])
+        page.locator(".results table").first.wait_for(timeout=60_000)
+        for found, name in zip(shown_numbers(page).values(), asked, strict=True):
+            assert found == pytest.approx((float(ours[name]), float(ours.controls[name])), abs=6e-4), name
+        assert page.evaluate("document.documentElement.scrollWidth") == chromium.NARROW
+        page.evaluate(DROP, ["mine.csv", base64.b64encode(b"z0,a\n1,2\n0.5,x\n").decode()])
+        page.get_by_text("mine.csv: row 3, column a: x is no number").wait_for()
+        page.set_input_files("input[type=file]", tmp_path / "mine.npz")  # as the dialog does, which a key opens
+        page.get_by_text("Scoring mine.npz").wait_for()
+        page.get_by_role("slider", name="Example turned by").focus()
+        page.keyboard.press("ArrowRight")  # before the file is done: its worker is let go
+        page.get_by_text("example at 35°.csv: 1,000 rows").wait_for(timeout=20_000)
+        page.get_by_role("button", name="Score the example").press("Enter")
+        page.locator(".results table").first.wait_for(timeout=20_000)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save it").press("Enter")
+        assert download.value.path().read_text().startswith("z0,z1,z2,z3,height,hue,size\n")
+        assert len(workers) == 5  # one for each file: the page itself computes nothing
+        found = page_rules.inspect(page, (page_rules.accessibility_faults,))
+        assert not any(found.values()), found
+        assert faults == [] and all(url.startswith("blob:") for url in requests), requests
 
 
 @pytest.mark.parametrize("theme", GROUND)
@@ -192,3 +398,9 @@ def test_the_explorers_of_the_built_chapters(browser, html):
                 with chromium.opened(context, f"chapters/{path.stem}.html") as (page, faults):
                     assert page.locator(".explorer.alive .readout").count() == len(names)
                     assert all(page.locator(".readout").all_inner_texts()) and faults == []
+        with chromium.opened(context, "book/score_your_own.html") as (page, faults):
+            page.get_by_role("button", name="Score the example").press("Enter")
+            links = page.locator(".explorer a")
+            links.first.wait_for(timeout=20_000)
+            for link in set(links.evaluate_all("all => all.map(each => each.getAttribute('href'))")):
+                assert (html / "book" / link).exists() and faults == []

@@ -5,8 +5,18 @@ const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const FOLDER = join(__dirname, '..', '..', 'book', 'static', 'explore');
-for (const name of ['toolkit', 'maths', 'adversary', 'kernel', 'cloud', 'triplet', 'sphere']) require(join(FOLDER, `${name}.js`));
+const CAPACITIES = [1, 4, 16, 48].flatMap(beta => [0, 1, 2].map(seed => `capacity-${beta}-${seed}`));
+const MODELS = ['vae', 'autoencoder', 'square', ...CAPACITIES].map(name => join('weights', name));
+const SCRIPTS = ['toolkit', 'maths', 'network', ...MODELS, 'adversary', 'kernel', 'cloud', 'triplet', 'sphere', 'posteriors', 'map', 'train', 'rotate', 'capacity'];
+for (const name of SCRIPTS) require(join(FOLDER, `${name}.js`));
 const { Explore } = globalThis;
+// The first loss and its slopes, and the weights after a step for each draw of the noise.
+Explore.train.measured = (given, noises) => {
+  const { slopes, step, layers } = Explore.train.trainer(Explore.maths, given), parts = layers.flat();
+  const first = { ...slopes(noises[0]), slopes: parts.map(({ slope }) => [...slope]) };
+  noises.forEach(noise => step(noise));
+  return { ...first, after: parts.map(({ values }) => [...values]) };
+};
 const CASES = JSON.parse(readFileSync(join(__dirname, 'cases.json'), 'utf8'));
 
 const find = call => call.split('.').reduce((from, name) => from[name], Explore);
@@ -102,4 +112,36 @@ test('what chapter 19 says of steps of descent', () => {
   assert.deepEqual(below.mask, [false, false]);
   const averaged = adaptive({ ...START, ...fixed, weight: 0 });
   near(averaged.gradients.negative, [-1, 0], 'ω = 0');
+});
+
+test('what chapter 02 says of four posteriors', () => {
+  const { START, judge, descended, exchanged } = Explore.posteriors;
+  const of = (points, spacing, beta = 1) => judge({ ...points, spacing, beta });
+  const found = [1, 4].map(spacing => [START, exchanged(START)].map(points => of(points, spacing)));
+  for (const [n, wanted] of [['5.79', '8.83'], ['20.52', '20.52']].entries())
+    assert.deepEqual(found[n].map(({ reconstruction }) => reconstruction.toFixed(2)), wanted);
+  for (const { kl, mistaken } of found.flat()) assert.deepEqual([kl.toFixed(3), (100 * mistaken).toFixed(1)], ['0.718', '31.8']);
+  const order = ({ means }) => [0, 1, 2, 3].sort((i, j) => means[i] - means[j]).join('');
+  assert.deepEqual([1, 10].map(beta => order(descended(exchanged(START), 1, beta))), ['0321', '0123']);
+  const apart = [START, exchanged(START)].map(points => of(descended(points, 4, 10), 4, 10).loss);
+  near(apart[0], apart[1], 'apart');
+});
+
+test('how many samples are mistaken, in closed form', () => {
+  const { judge } = Explore.posteriors, given = { spacing: 1, beta: 1 };
+  const share = (means, stds) => judge({ ...given, means, stds }).mistaken;
+  assert.ok(Math.abs(share([0, 0, 0, 0], [1, 1, 1, 1]) - .75) < 1e-5);
+  // equal bells at distance d: the two at the ends are mistaken with Φ(−d / 2σ), the two in the middle with twice that
+  assert.ok(Math.abs(share([-3, -1, 1, 3], [1, 1, 1, 1]) - 1.5 * .15865525) < 1e-4);
+  assert.ok(share([-3, -1, 1, 3], [.1, .1, .1, .1]) < 1e-9);
+});
+
+test('halves, and a model whose weights do not fit its layers', () => {
+  const { half, load } = Explore.network;
+  const bits = [[0x3C00, 1], [0xC000, -2], [0x3555, .333251953125], [0x0001, 2 ** -24], [0x7BFF, 65504], [0x8000, 0]];
+  for (const [given, wanted] of bits) near(half(given), wanted, given);
+  assert.equal(half(0xFC00), -Infinity);
+  assert.ok(Number.isNaN(half(0x7E00)));
+  const stored = { ...Explore.weights.vae, decoder: [['dense', 2, 64]] };
+  assert.throws(() => load(stored), /33540 weights are stored, its layers take \d+/);
 });

@@ -7,15 +7,26 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import torch
 from playwright._impl._driver import compute_driver_executable
+from torch.nn.functional import softplus
 
 import explorer_cases
+import explorer_model_cases
 import explorer_pages
+import explorer_weights
 import notebook_io
+from course_lib.data import XYSquares
+from course_lib.losses import kl_to_standard_normal
+from course_lib.models import conv_vae
 
 HERE = Path(__file__).parent
 LOADS = re.compile(r"\bfetch\(|\bimport\b|https?://(?!www\.w3\.org/2000/svg)|XMLHttpRequest|url\(")
-CHAPTERS = {"05": "cloud", "15": "adversary", "16": "kernel", "19": "triplet"}
+CHAPTERS = {
+    "02": ["map", "posteriors"], "03": ["capacity"], "05": ["cloud"], "08": ["rotate"], "12": ["sphere"],
+    "15": ["train", "adversary"], "16": ["kernel"], "19": ["triplet"],
+}  # fmt: skip
+PLACES = [(number, name) for number, names in CHAPTERS.items() for name in names]
 
 
 def stored_cases():
@@ -44,35 +55,73 @@ def test_the_scripts_under_node():
     assert int(re.search(r"^# pass (\d+)$", done.stdout, re.MULTILINE)[1]) > len(stored_cases())
 
 
+def test_weights_are_those_that_were_hashed():
+    stored = explorer_weights.stored("vae")
+    first = "A" if stored["data"][0] != "A" else "B"
+    with pytest.raises(ValueError, match="SHA-256"):
+        explorer_weights.unpack(stored | {"data": first + stored["data"][1:]})
+    with pytest.raises(ValueError, match="got a layer Tanh"):
+        explorer_weights.layers(torch.nn.Sequential(torch.nn.Tanh()), (2,))
+    for name in explorer_weights.MODELS:
+        again = explorer_weights.pack(explorer_weights.read(name))
+        assert again == explorer_weights.stored(name)
+
+
+def test_a_network_of_the_library_under_node(tmp_path):
+    """A convolutional VAE as it is built, through the export: within half precision of PyTorch's single one."""
+    data = XYSquares(2, 2, squares=2, image_size=16)
+    model = explorer_weights.unpack(explorer_weights.pack(conv_vae(data, 3, width=16)))
+    pixels, z = data.images([1234]).float() / 255, torch.tensor([[0.5, -1.0, 2.0]])
+    wanted = {
+        "mean": model.encode(data.observations([1234])).mean[0].tolist(),
+        "raw": model.decode(z).flatten().tolist(),
+    }
+    given = explorer_weights.pack(model) | {"pixels": pixels.flatten().tolist(), "z": z[0].tolist()}
+    (tmp_path / "given.json").write_text(json.dumps(given))
+    script = f"""require({json.dumps(str(explorer_pages.FOLDER / "network.js"))});
+    const given = require({json.dumps(str(tmp_path / "given.json"))}), model = Explore.network.load(given);
+    console.log(JSON.stringify({{ mean: model.encode(given.pixels).mean, raw: [...model.decode(given.z)] }}));"""
+    node, _ = compute_driver_executable()
+    done = subprocess.run([node, "-e", script], capture_output=True, text=True, timeout=60, check=True)
+    found = json.loads(done.stdout)
+    for name in wanted:
+        assert found[name] == pytest.approx(wanted[name], abs=1e-4), name
+
+
 def test_the_scripts_are_small_and_load_nothing():
-    files = sorted(explorer_pages.FOLDER.iterdir())
-    assert sum(file.stat().st_size for file in files) < 100_000
+    files = sorted(path for path in explorer_pages.FOLDER.rglob("*") if path.is_file())
+    weights = [file for file in files if file.parent == explorer_weights.FOLDER]
+    assert sum(file.stat().st_size for file in files if file not in weights) < 160_000
+    assert [file.stem for file in weights] == sorted(explorer_weights.MODELS)
+    assert sum(file.stat().st_size for file in weights) < 700_000
     for file in files:
         text = file.read_text(encoding="utf-8")
         assert not LOADS.search(text), file.name
 
 
-def explorer_cell(number):
+def explorer_cell(number, name=None):
+    """The cell of an explorer; without a name, of the chapter's only one. No other cells of the chapter have one."""
     (path,) = notebook_io.ROOT.glob(f"chapters/{number}_*.ipynb")
     cells = [cell for cell in notebook_io.read(path).cells if explorer_pages.PLACE.search(cell.source)]
-    (cell,) = cells
-    assert cell.cell_type == "markdown" and explorer_pages.PLACE.findall(cell.source) == [CHAPTERS[number]]
+    assert [explorer_pages.PLACE.findall(cell.source) for cell in cells] == [[each] for each in CHAPTERS[number]]
+    cell = cells[CHAPTERS[number].index(name or CHAPTERS[number][0])]
+    assert cell.cell_type == "markdown"
     return cell.source
 
 
-@pytest.mark.parametrize("number", CHAPTERS)
-def test_a_cell_asks_falls_back_and_answers(number):
-    before, within, after = re.split(r"<div class.*?>|</div>", explorer_cell(number))
+@pytest.mark.parametrize(("number", "name"), PLACES)
+def test_a_cell_asks_falls_back_and_answers(number, name):
+    before, within, after = re.split(r"<div class.*?>|</div>", explorer_cell(number, name))
     assert "?" in before and "without it" in within.lower() and after.strip().startswith("You should have found")
 
 
 def test_what_chapter_15_says_of_its_explorer():
-    text = explorer_cell("15")
+    text = explorer_cell("15", "adversary")
     constant = {"comb": [], "frame": []}
     for kind, spacings in constant.items():
         for spacing in range(1, 9):
             row = explorer_cases.shape_images(kind, 8, spacing).view(8, 8, -1)[:, 0]
-            if len(explorer_cases.torch.cdist(row, row).round(decimals=6)[0, 1:].unique()) == 1:
+            if len(torch.cdist(row, row).round(decimals=6)[0, 1:].unique()) == 1:
                 spacings.append(spacing)
     assert constant == {"comb": [5, 7, 8], "frame": [8]}
     prices = [explorer_cases.starting_price(explorer_cases.shape_images("comb", 8, spacing)) for spacing in (5, 8)]
@@ -96,3 +145,93 @@ def test_what_chapter_16_says_of_its_explorer():
 def test_what_chapter_05_says_of_its_explorer():
     text = explorer_cell("05")
     assert f"{explorer_cases.box_correlation(1, 45):.3f}"[1:] in text and f"{math.log(400):.2f}" in text
+
+
+def test_what_chapter_02_says_of_its_map():
+    text, outside = explorer_cell("02", "map"), math.sqrt(2 * math.log(20))
+    noise, unsure = torch.randn(1_000, 2, generator=torch.Generator().manual_seed(0)), {}
+    for name in ("vae", "autoencoder"):
+        model = explorer_weights.read(name)
+        codes = model.encode(explorer_weights.squares(4).observations(torch.arange(64))).mean
+        for kind, z in (("codes", codes), ("prior", noise)):
+            logits = model.decode(z).flatten(1)
+            share = logits.sigmoid()
+            unsure[name, kind] = (softplus(logits) - share * logits).sum(1)
+            if kind == "prior":  # a square, or fog
+                assert (
+                    ((share.sum(1) - 16).abs() < 3).float().mean() > 0.95 if name == "vae" else share.sum(1).mean() > 32
+                )
+        far = (codes.norm(dim=1) > outside).sum().item()
+        assert f"{far} of the 64 codes outside" in text if name == "vae" else far == 64 and "all 64 lie outside" in text
+    assert f"up to {codes.norm(dim=1).max():.0f} from" in text
+    means = {key: value.mean().item() for key, value in unsure.items()}
+    assert (
+        means["autoencoder", "codes"] < 0.5 * means["vae", "codes"]
+        and means["autoencoder", "prior"] > 5 * means["vae", "prior"]
+    )
+
+
+def test_what_chapter_08_says_of_its_explorer():
+    text, line = explorer_cell("08"), torch.linspace(-5, 5, 151, dtype=torch.float64)
+    values = [f"{explorer_model_cases.evidence(degrees, line):.2f}".replace("-", "−") for degrees in (0, 45)]
+    assert values[0] == values[1] and f"stays at {values[0]} nats" in text
+    gives = [case["gives"] for case in stored_cases() if case["call"] in ("rotate.alignment", "rotate.mig")]
+    aligned, gap, *_, aligned_45, gap_45 = (f"{value:.2f}"[1:] for value in gives)
+    assert f"falls from {aligned} to {aligned_45} at 45° and the MIG from {gap} to {gap_45}." in text
+
+
+def test_what_chapter_12_says_of_its_explorer():
+    text = explorer_cell("12")
+
+    def turn(first, second, corner):
+        """The area of the triangle by L'Huilier's formula, from its sides, in degrees."""
+        a, b, corner = (math.radians(angle) for angle in (first, second, corner))
+        c = math.acos(math.cos(a) * math.cos(b) + math.sin(a) * math.sin(b) * math.cos(corner))
+        s = (a + b + c) / 2
+        return math.degrees(4 * math.atan(math.sqrt(math.prod(math.tan(x / 2) for x in (s, s - a, s - b, s - c)))))
+
+    assert turn(90, 90, 50) == pytest.approx(50) and turn(120, 60, 50) == pytest.approx(50)
+    assert "both turn the arrow by 50°" in text and "by less than a degree" in text and turn(10, 10, 90) < 1
+
+
+def test_what_chapter_15_says_of_training():
+    """The trainings are stored by trainings.js; a hundred steps of each design are taken again."""
+    text, node = explorer_cell("15", "train"), compute_driver_executable()[0]
+    stored = json.loads((HERE / "trainings.json").read_text(encoding="utf-8"))
+    script = f"""const {{ trained, EARLY }} = require({json.dumps(str(HERE / "trainings.js"))});
+    const all = {json.dumps([one for one in stored if one["seed"] == 1])};
+    console.log(JSON.stringify(all.map(({{ side, spacing, seed }}) => trained(side, spacing, seed, EARLY).rank)));"""
+    done = subprocess.run([node, "-e", script], capture_output=True, text=True, timeout=120, check=True)
+    assert json.loads(done.stdout) == pytest.approx([one["early"] for one in stored if one["seed"] == 1], abs=1e-3)
+    ranks, costs = {}, {}
+    for one in stored:
+        ranks.setdefault((one["side"], one["spacing"]), []).append(one["rank"])
+        costs.setdefault((one["side"], one["spacing"]), []).append(one["kl"])
+    assert all(len(found) == 5 for found in ranks.values())
+    for design in ((4, 1), (2, 1)):
+        least, most = (f"{of(ranks[design]):.2f}"[1:] for of in (min, max))
+        assert f"{least} to {most}" in text, design
+    assert max(map(abs, ranks[2, 2])) < 0.05 and "within .05 of 0" in text
+    assert f"{min(costs[2, 2]):.1f} to {max(costs[2, 2]):.1f}" in text and min(costs[2, 1]) > 0.9 * min(costs[2, 2])
+    assert max(costs[1, 1]) < 0.05 and "collapsed" in text
+
+
+def test_what_chapter_03_says_of_its_networks():
+    text, (pixels, factors) = explorer_cell("03"), explorer_weights.small_squares()
+    rates, follows = {}, {}
+    for beta in explorer_weights.STRENGTHS:
+        for seed in explorer_weights.SEEDS:
+            model = explorer_weights.read(f"capacity-{beta}-{seed}")
+            posterior = model.encode((pixels - model.pixel_mean) / model.pixel_std)
+            nats = kl_to_standard_normal(posterior).mean(0)
+            codes = posterior.mean[:, nats.argsort(descending=True)]
+            rates.setdefault(beta, []).append(nats.sum().item())
+            follows[beta, seed] = torch.corrcoef(torch.cat([codes.T, factors.T.float()]))[:6, 6:].abs()
+    for beta, said in ((4, "{} to {} nats at β = 4"), (16, "{} to {} at 16")):
+        assert said.format(f"{min(rates[beta]):.1f}", f"{max(rates[beta]):.1f}") in text
+    assert max(rates[48]) < 0.05 and "none at 48" in text
+    dearest = [follows[4, seed][0] for seed in explorer_weights.SEEDS]
+    assert sorted(found.argmax().item() for found in dearest) == [0, 0, 1]
+    values = [found.max().item() for found in dearest]
+    assert f"{min(values):.2f} to {max(values):.2f}".replace("0.", ".") in text
+    assert all(follows[4, seed][2].argmax() == 2 for seed in explorer_weights.SEEDS)

@@ -1,6 +1,8 @@
 """`course score`: scores of a file beside those of shuffled rows; a file that does not fit gets one sentence."""
 
+import html
 import json
+import re
 import subprocess
 import sys
 
@@ -11,6 +13,7 @@ import pytest
 from course_lib import metrics
 from course_lib.__main__ import main
 from course_lib.metrics.command import TWINS
+from course_lib.metrics.report import BLIND, about
 
 QUICK = "mig,sap,irs,gaussian_total_correlation"
 
@@ -59,7 +62,7 @@ def test_scores_are_those_of_the_twins_and_shuffled_rows_have_almost_none(npz, a
 def test_every_score_with_a_twin_is_run_unless_some_are_named(npz, capsys, monkeypatch):
     assert set(TWINS) == {name for name, score in metrics.SCORES.items() if hasattr(score, "from_samples")}
     for name in TWINS:
-        monkeypatch.setitem(TWINS, name, lambda latents, factors: metrics.Score("one", 1.0, {"one": 1.0}))
+        monkeypatch.setitem(TWINS, name, lambda latents, factors, **options: metrics.Score("one", 1.0, {"one": 1.0}))
     assert set(found(capsys, npz)["scores"]) == set(TWINS)
 
 
@@ -67,7 +70,12 @@ def test_a_table_says_the_same_as_the_json(npz, capsys):
     entry = found(capsys, npz, "--scores", "mig")
     status, printed, _ = ask(capsys, npz, "--scores", "mig")
     assert status == 0 and "1,500 rows, 2 latents, factors height, hue" in printed
-    shown = printed.splitlines()[-1].split()
+    shown = next(line.split() for line in printed.splitlines() if line.startswith("mig"))
+    assert shown[3:6] == [
+        f"{entry['scores']['mig']['interval'][0]:.3f}",
+        "to",
+        f"{entry['scores']['mig']['interval'][1]:.3f}",
+    ]
     assert shown[0] == "mig" and shown[-1] == "1,500"
     assert shown[1] == f"{entry['scores']['mig']['score']:.3f}"
     assert shown[2] == f"{entry['scores']['mig']['shuffled']:.3f}"
@@ -87,6 +95,19 @@ def test_what_is_infinite_is_null(tmp_path, arrays, capsys):
     assert entry["scores"]["gaussian_total_correlation"]["score"] is None
 
 
+def test_what_the_table_is_not_made_for_is_left_out_unless_it_is_named(tmp_path, capsys, monkeypatch):
+    for name in set(TWINS) - {"mig", "linearity_ratio"}:
+        monkeypatch.delitem(TWINS, name)
+    draws = np.random.default_rng(0)
+    np.savez(tmp_path / "drawn.npz", latents=draws.normal(size=(300, 2)), factors=draws.integers(0, 40, (300, 3)))
+    status, printed, _ = ask(capsys, tmp_path / "drawn.npz", "--intervals", "mig")
+    assert status == 0 and printed.splitlines()[-1].startswith(
+        "linearity_ratio: factors: no rows agree in all factors but"
+    )
+    status, printed, complaint = ask(capsys, tmp_path / "drawn.npz", "--scores", "linearity_ratio", "--halves", 0)
+    assert status == 2 and printed == "" and "the linearity ratio needs such rows" in complaint
+
+
 def test_few_rows_are_scored_with_a_warning(tmp_path, arrays, capsys):
     path = tmp_path / "few.npz"
     np.savez(path, latents=arrays[0][::50], factors=arrays[1][::50])
@@ -94,52 +115,14 @@ def test_few_rows_are_scored_with_a_warning(tmp_path, arrays, capsys):
     assert status == 0 and "mig" in printed and complaint.count("30 samples are too few") == 1
 
 
-def planted(folder, name):
-    """A file that does not fit."""
-    path, latents, factors = folder / name, np.zeros((9, 2)), np.arange(18).reshape(9, 2)
-    match name:
-        case "pickle.npz":
-            np.savez(path, latents=np.array([{}, {}]), factors=factors)
-        case "one.npz":
-            np.savez(path, latents=latents)
-        case "short.npz":
-            np.savez(path, latents=latents, factors=factors[1:])
-        case "fractions.npz":
-            np.savez(path, latents=latents, factors=factors + 0.5)
-        case "constant.npz":
-            np.savez(path, latents=latents, factors=np.zeros((9, 2), int))
-        case "names.npz":
-            np.savez(path, latents=latents, factors=factors, names=["a"])
-        case "words.csv":
-            path.write_text("z0,a\nx,1\ny,2\n")
-        case "nothing.csv":
-            path.write_text("")
-        case "no_latents.csv":
-            path.write_text("a,b\n1,2\n")
-        case _ if name != "absent.npz":
-            path.write_bytes(b"\x80\x04no archive")
-    return path
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
-    [
-        ("absent.npz", "is not there"),
-        ("noise.npz", "cannot be read"),
-        ("latents.txt", "allowed are .npz and .csv"),
-        ("pickle.npz", "cannot be read"),
-        ("one.npz", "lacks the array factors"),
-        ("short.npz", r"factors: got shape (8, 2)"),
-        ("fractions.npz", "factors: got dtype torch.float64; allowed are integers"),
-        ("constant.npz", "factors: got constant ones only"),
-        ("names.npz", "cannot be read"),
-        ("words.csv", "latents: got"),
-        ("nothing.csv", "cannot be read"),
-        ("no_latents.csv", "no column z0 among a, b"),
-    ],
+    [("absent.npz", "is not there"), ("latents.txt", "allowed are .npz and .csv"), ("noise.npz", "no zip archive")],
 )
 def test_a_file_that_does_not_fit_gets_one_sentence_and_status_2(name, words, tmp_path, capsys):
-    status, printed, complaint = ask(capsys, planted(tmp_path, name), "--scores", "mig")
+    if name != "absent.npz":
+        (tmp_path / name).write_bytes(b"\x80\x04no archive")
+    status, printed, complaint = ask(capsys, tmp_path / name, "--scores", "mig")
     assert status == 2 and printed == "" and words in complaint and complaint.count("\n") == 1
 
 
@@ -150,11 +133,63 @@ def test_a_file_that_does_not_fit_gets_one_sentence_and_status_2(name, words, tm
         (["--factors", "size"], "factors: got 'size'; "),
         (["--latents", "z0"], "--latents chooses columns of a .csv"),
         (["--seed", "-1"], "seed: got -1"),
+        (["--halves", "1"], "halves: got 1"),
+        (["--intervals", "linearity_ratio"], "intervals: got 'linearity_ratio'"),
+        (["--report", "scores.pdf"], "report: got scores.pdf; allowed are names in .html and .json"),
     ],
 )
 def test_arguments_that_do_not_fit_are_named(npz, capsys, arguments, words):
     status, printed, complaint = ask(capsys, npz, "--scores", "mig", *arguments)
     assert status == 2 and printed == "" and words in complaint and complaint.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    factors = np.stack(np.unravel_index(np.arange(1200), (4, 4, 75)), 1)
+    latents = np.concatenate(
+        [factors[:, :2] + 0.05 * np.random.default_rng(0).normal(size=(1200, 2)), np.ones((1200, 1))], 1
+    )
+    np.savez(folder / "<a>&.npz", latents=latents, factors=factors, names=["<hue>", "size", "where"])
+    asked = ["--scores", "mig,sap,linearity_ratio,gaussian_total_correlation", "--halves", "20"]
+    for name in ("report.html", "report.json"):
+        (folder / name).write_text("old")
+        assert main(["score", str(folder / "<a>&.npz"), *asked, "--report", str(folder / name)]) == 0
+    return folder
+
+
+def test_a_report_in_json_is_what_is_printed(report, capsys):
+    stored = json.loads((report / "report.json").read_text())
+    printed = found(
+        capsys, report / "<a>&.npz", "--scores", "mig,sap,linearity_ratio,gaussian_total_correlation", "--halves", 20
+    )
+    assert stored == printed and stored["levels"] == [4, 4, 75]
+    assert any("where (75)" in words for words in stored["warnings"]) and any(
+        "z2" in words for words in stored["warnings"]
+    )
+    assert np.shape(stored["mutual_information"]["latents × factors"]) == (3, 3)
+
+
+def test_a_report_in_html_stands_alone_and_holds_every_number(report):
+    page, stored = (report / "report.html").read_text(), json.loads((report / "report.json").read_text())
+    assert not re.search(r"<script|https?:|url\(|<link|src=", page) and "<a>" not in page and "&lt;hue&gt;" in page
+    for name, entry in stored["scores"].items():
+        numbers = [entry["score"], entry["shuffled"], *(entry["interval"] or [])]
+        assert all(f"{number:.3f}" in page for number in numbers) and html.escape(entry["asks"]) in page, name
+        assert (
+            html.escape(entry["blind"]) in page
+            and f"Chapter {entry['chapter']}" in page
+            and html.escape(entry["note"].replace("no interval", "none")) in page
+        )
+    assert all(html.escape(words) in page for words in stored["warnings"])
+    assert {path.name for path in report.iterdir()} == {"<a>&.npz", "report.html", "report.json"}  # nothing unfinished
+
+
+def test_every_twin_has_its_question_its_blind_spot_and_its_chapter():
+    for name in TWINS:
+        said = about(name)
+        assert said["asks"][-1] in "?." and said["blind"].endswith(".") and 1 <= int(said["chapter"]) <= 23
+    assert set(BLIND) == set(TWINS)
 
 
 def test_from_a_shell(csv):

@@ -135,3 +135,6 @@ def test_the_front_page_counts_what_is_written(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(), tmp_path / "chapters" / "15_xysquares.ipynb")
     said = course_map.written_chapters(tmp_path)
     assert said == "**What there is today**: 1 of 23 chapters, [15 XYSquares](../chapters/15_xysquares.ipynb)."
+    for name in course_map.titles():
+        nbformat.write(nbformat.v4.new_notebook(), tmp_path / "chapters" / f"{name}.ipynb")
+    assert course_map.written_chapters(tmp_path).startswith("**All 23 chapters** are written")

@@ -5,11 +5,12 @@ from statistics import fmean, stdev
 import pytest
 import torch
 
-from course_lib.data import XYSquares
+from course_lib.data import DSpritesImageNet, XYSquares
 from course_lib.losses import shared_latents
 from course_lib.models import DiagonalGaussian, mlp_vae
 from course_replication import load_claims
 from course_replication.measurements import weak_supervision
+from course_replication.measurements.few_sprites import KEPT, FewSprites, FewSpritesImageNet
 from course_replication.measurements.weak_supervision import OneDirectionAdaGVAE
 from course_replication.plans import metrics_of, parts_of
 
@@ -64,3 +65,20 @@ def test_the_plans_measure_what_the_claims_ask_for(name):
         (part,) = parts_of(claim, scale)
         assert {each.split("/")[1] for each in metrics_of(claim)} <= {*part.settings["methods"]}
         assert all(each["framework"] in weak_supervision.FRAMEWORKS for each in part.settings["methods"].values())
+
+
+def test_photographs_of_few_sprites_are_those_of_the_library():
+    """Behind the sprite or in its place, as in DSpritesImageNet; at visibility 0 nothing but the sprites."""
+    plain, index = FewSprites(), torch.arange(0, 2304, 7)
+    sprite = plain.images(index).double() / 255
+    for place in ("background", "foreground"):
+        assert torch.equal(FewSpritesImageNet(place, 0).images(index), plain.images(index))
+        seen = FewSpritesImageNet(place, 100).images(index).double() / 255
+        white, black = seen[sprite == 1], seen[sprite == 0]
+        same, other = (white, black) if place == "background" else (black, white)
+        assert same.unique().tolist() == [float(place == "background")] and other.std() > 0.1
+    photo = DSpritesImageNet("background", 1.0)
+    full = photo.images(photo.space.index(torch.cartesian_prod(*map(torch.tensor, KEPT))[:5])).float()
+    greys = full.unflatten(3, (16, 4)).unflatten(2, (16, 4)).mean((1, 3, 5))
+    ours = FewSpritesImageNet("background", 100).images(torch.arange(5))[:, 0].float()
+    torch.testing.assert_close(ours, greys, atol=1.01, rtol=0)

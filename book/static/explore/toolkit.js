@@ -105,6 +105,7 @@
       const last = this.controls.lastElementChild;  // buttons stand side by side
       if (last?.matches('.buttons')) last.append(made);
       else this.controls.append(element('div', { class: 'buttons' }, made));
+      return made;
     }
 
     // A picture with words below it, `width` × `height` in units of its own; two small ones fit side by side on a phone.

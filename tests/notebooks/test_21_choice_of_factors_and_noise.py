@@ -1,0 +1,175 @@
+"""What the text of chapter 21 says about its outputs is what the stored outputs say."""
+
+import math
+
+import pytest
+
+from course_replication import Store, best_verdict, load_claims
+from stored_chapter import StoredChapter, numbers
+
+CHAPTER = StoredChapter("21_choice_of_factors_and_noise")
+CELLS, TEXT, output, says, table = CHAPTER.cells, CHAPTER.text, CHAPTER.output, CHAPTER.says, CHAPTER.table
+
+
+def floats(name: str) -> dict:
+    return {label: [float(cell) for cell in cells] for label, cells in table(name).items()}
+
+
+def test_the_gap_of_parts():
+    says("$\\ln 1.5 / \\ln 24 = .128$", "$(3 + .128)/4 = .782$", "= .564$", ".782. The best latent for the colour")
+    gap = math.log(6 / 4) / math.log(24)
+    assert (round(gap, 3), round((3 + gap) / 4, 3)) == (0.128, 0.782)
+    assert round(math.log(12 / 2) / math.log(24), 3) == 0.564
+    found = floats("codes")
+    apart, whole = "intensity and hue apart", "colour in one latent"
+    assert found[apart, "five labels"] == [1, 1] and found[apart, "four labels"] == [0.782, 1]
+    says("The MIG, which punishes a split so hard, does not see a merger at all.", "sees the merger and not the split")
+    assert min(found[whole, name][0] for name in ("four labels", "five labels")) > 0.99
+    assert found[whole, "five labels"][1] < 0.97 < found[whole, "four labels"][1] == 1
+
+
+def test_ranks_with_and_without_self_pairs():
+    colour, intensity, hue = floats("ranks").values()
+    says("Without self-pairs the hue, .199, falls *behind* the 24 colours, .247. Its .541 is made by")
+    assert (hue, colour[1]) == ([0.541, 0.199], 0.247)
+    says("By the published protocol both parts follow the distances better")
+    assert min(intensity[0], hue[0]) > colour[0] and intensity[1] > 0.8
+    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-7.2")
+    (stored,) = (run for run in Store().results().values() if run["measurement"] == "factor_choices.colour_ranks")
+    for name, row in (("xyobject/mse/colour", colour), ("shades/mse/intensity", intensity), ("shades/mse/colour", hue)):
+        found = [stored["metrics"][f"{name}/{kind}"] for kind in ("rank", "rank/distinct")]
+        assert found == pytest.approx(row, abs=0.001)
+    assert best_verdict(claim, Store().results()).verdict == "match"
+
+
+def test_the_numberings():
+    thesis, shades, random, climbed = (numbers(line)[0] for line in output("numberings").strip().splitlines())
+    says("raises the merged label from .247 to .353", "more than twice the thesis' correlation")
+    assert (thesis, shades) == (0.247, 0.353) and climbed > 2 * thesis and abs(random) < 0.15
+
+
+def test_the_circle():
+    line, circle = floats("circle").values()
+    says("= .4$")
+    assert line == [1, 1, 1] and circle[1:] == [0.4, 0.4] and circle[0] < 0.3
+    assert (1 / 2 - 1 / 6) / (1 - 1 / 6) == pytest.approx(0.4)
+
+
+def test_what_comes_back_first():
+    importance = {name: value for name, (value,) in floats("importance").items()}
+    assert [*importance][0] == "colour" and [*importance][-1] == "intensity"
+    says("its mean distance is the smallest, about two fifths of the largest")
+    assert importance["intensity"] / importance["colour"] == pytest.approx(0.4, abs=0.05)
+    first, second = output("order").split("share that is back")
+    rows = [numbers(line)[1:] for line in first.splitlines() if line.startswith("seed")]
+    says("in every seed, but for one in which the first two come at the same look", "In five networks of six alone")
+    assert len(rows) == 6 and all(i <= c < s < min(x, y) for x, y, s, i, c in rows)
+    assert [i == c for *_, i, c in rows].count(True) == 1
+    untrained, exchanged = (numbers(line) for line in second.strip().splitlines()[1:])
+    says("when images exchange their labels all five come back alike")
+    assert untrained == [0] * 5 and max(exchanged) - min(exchanged) < 0.06
+    says("no factor came before the one with the smallest distance, in six of six networks")
+
+
+def test_what_predicts_the_order():
+    size, directions = (numbers(line.partition("over seeds")[2]) for line in output("agreement").strip().splitlines())
+    says("The share in the first five directions names the order; the mean distance does not.")
+    assert max(map(abs, size)) <= 0.3 and min(directions) > 0.8
+
+
+def test_one_code_scored_twice():
+    rows = [*floats("twice").values()]
+    says("By the MIG the *four* labels win, in five networks of six.", "so both parts have small gaps")
+    assert len(rows) == 6 and sum(four > five for four, five, *_ in rows) == 5
+    assert all(max(row[3:]) < 0.2 for row in rows)
+
+
+def test_the_expected_distances():
+    rows = floats("expected")
+    for (_kind, visibility), (contrast, floor, predicted, measured) in rows.items():
+        assert measured == pytest.approx(predicted, rel=0.04)
+        assert float(visibility) > 0 or (contrast, floor) == (1, 0)
+    behind, before = rows["background", "1.0"], rows["foreground", "1.0"]
+    says("The floor of a full background dwarfs what the factor contributes", "or about 24")
+    assert behind[1] > 10 * (behind[2] - behind[1]) and behind[1] / before[1] == pytest.approx(24, rel=0.1)
+
+
+def test_what_drowns():
+    rows = floats("drown")
+    plain, half, behind = (rows["background", visibility] for visibility in ("0.0", "0.5", "1.0"))
+    says("At half visibility single pairs tell less, and the mean still rises with every step.")
+    assert half[0] < plain[0] - 0.1 and half[1] == plain[1] == 1
+    says("With full photographs behind, not even the means of these 2,000 pairs do.", "scatter by 417")
+    assert behind[0] < 0.2 and behind[1] < 0.5 and round(behind[3]) == 417
+    contrast = floats("expected")["background", "1.0"][0]
+    says(".30 · 205 = 62", "$417/\\sqrt{125} = 37$", "some 17,000 pairs at each step")
+    assert contrast == 0.3 and plain[2] * contrast == pytest.approx(62, abs=0.5)
+    assert round(417 / math.sqrt(125)) == 37 and 2 * (2 * 417 / 9) ** 2 == pytest.approx(17_000, rel=0.02)
+    says("There are about 125 pairs at that step")
+    assert 2_000 * 2 * 31 / (32 * 31) == 125
+    says("In place of the sprite the scatter is 32")
+    before = rows["foreground", "1.0"]
+    assert round(before[3]) == 32 and 0.9 < before[1] < 1
+
+
+def test_what_a_vae_makes_of_photographs():
+    plain, behind, before = floats("few-table").values()
+    says("the networks bring back *more* of the variance, and it is the photograph's")
+    assert behind[0] < plain[0]
+    says("The grey of the photograph can be read off the latents, x cannot.", "do far less harm")
+    assert behind[3] > 0.9 and behind[2] < 0.15 and before[2] > 0.5 < plain[2]
+
+
+def test_the_claim_about_noise():
+    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-7.6")
+    found = best_verdict(claim, Store().results())
+    says("the verdict is *inconclusive*", "show three of the four orders, too")
+    assert found.verdict == "inconclusive" and sum("untrained" in order.passing for order in found.orders) == 3
+    orders = {order.second.removeprefix("mig/"): order for order in found.orders}
+    says(".048 falls to .003 and .124 to .004", "(.124, .071)", "(.048, .051)")
+    means = {name: tuple(round(mean, 3) for mean in order.means) for name, order in orders.items()}
+    assert [means[f"{kind}/background-100"] for kind in ("beta-vae", "ada-gvae")] == [(0.048, 0.003), (0.124, 0.004)]
+    assert [means[f"{kind}/foreground-100"] for kind in ("ada-gvae", "beta-vae")] == [(0.124, 0.071), (0.048, 0.051)]
+    says("know something of the sprite (.021)", "they do not (.003)")
+    assert [round(value, 3) for value in orders["beta-vae/background-100"].controls] == [0.021, 0.003]
+    assert all(arm.left < 0.5 for arm in found.learnt)
+
+
+def test_the_claim_about_better_factors():
+    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-7.3")
+    found = best_verdict(claim, Store().results())
+    says("The networks of the card have learnt", "So in small the claim does not hold")
+    assert found.verdict == "fail" and found.scale == "small" and all(arm.left < 0.5 for arm in found.learnt)
+
+
+def test_what_the_thesis_prints():
+    rows = table("printed")
+    says("the azimuth first, .0355 against .0349", "along the type the distances have next to no order")
+    assert (rows["cars3d", "azimuth"][0], rows["cars3d", "type"][0]) == ("0.0355", "0.0349")
+    assert max(float(cell) for cell in rows["cars3d", "type"][1:]) < 0.05
+
+
+def test_pitfalls():
+    says("The rainbow's order is the best there is, .59, and others go down to −.46.")
+    found = numbers(output("hues").splitlines()[0])
+    assert found == [720, -0.46, 0.59, -0.08, 0.59]
+    assert "same: True · in other batches: True · other seed: False" in output("reproducible")
+    same, redrawn = (float(part.split()[-1]) for part in output("reproducible").splitlines()[1].split(";"))
+    says("each image lies farther from itself than two sprites from each other")
+    assert same == 0 and redrawn > 0.1
+    (mean, deviation), (other, _) = (numbers(line) for line in output("constants").strip().splitlines())
+    says("more than two deviations above 0")
+    assert (other - mean) / deviation > 2
+
+
+def test_missing_files_are_said_in_one_sentence_each():
+    cars, norb = output("files").strip().splitlines()
+    assert cars.startswith("Cars3D") and norb.startswith("Small NORB")
+
+
+def test_verdicts_are_those_of_the_store():
+    mine = [claim for claim in load_claims() if claim.chapter == "21_choice_of_factors_and_noise"]
+    CHAPTER.verdicts(mine)
+    says("Of the claims about trained models two have been run in small")
+    assert sum(best_verdict(claim, Store().results()).scale == "small" for claim in mine if claim.kind == "trained"
+               and best_verdict(claim, Store().results()).verdict != "not run") == 2  # fmt: skip

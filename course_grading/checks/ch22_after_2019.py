@@ -63,6 +63,8 @@ def _best_of(table: Tensor, choose=max) -> Tensor:
 MATCH_MISTAKES = {
     "each factor took its best latent, so that one latent may stand for two factors: in a pairing it stands for one.":
         lambda z, y: _table(z, y).amax(0).mean(),
+    "each latent took its best factor, so that a factor may have several: it is factors that are given their latents.":
+        lambda z, y: _table(z, y).amax(1).mean(),
     "the largest correlation was taken first, then the largest of the rest. That need not be the best pairing: try a "
     "latent that is the best for two factors.": _greedy,
     "the correlations kept their signs: a latent that falls while the factor rises knows it as well.":

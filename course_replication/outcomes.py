@@ -1,6 +1,6 @@
 """What a training made of a sealed prediction: trained, scored by a rule that stood before, and compared."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +39,11 @@ def order_shares(latents: Tensor, factors: Tensor) -> list[float]:
     return shares
 
 
+CONTROLS = {  # of a report → what its words call them
+    "nothing known": "knowing nothing",
+    "one number": "the best number for each loss",
+    "importance": "importance alone",
+}
 Shares = Mapping[str, Mapping[str, list[float]]]  # loss → factor → one share for each seed
 
 
@@ -91,7 +96,9 @@ class Report:
 
     cells : one row for each loss and factor: confidence, in how many runs it was found, mean share, right or wrong.
     brier : the mean of (confidence − found)² over all cells and runs, with those of the controls: "nothing known" says
-        .5 of everything, "importance" gives the n factors (n − ½)/n, …, ½/n by the importance that it is told.
+        .5 of everything; "one number" says of all factors of a loss what share of them was found, the best that can be
+        said without telling one factor from another, and only in hindsight; "importance" gives the n factors
+        (n − ½)/n, …, ½/n by the importance that it is told.
     pairs : of the pairs of factors, how many the predicted order has right, and of how many.
     """
 
@@ -103,12 +110,13 @@ class Report:
     def words(self) -> str:
         """The verdict, in words."""
         right, total = int((self.cells["right"] == "yes").sum()), len(self.cells)
-        mine, blank = self.brier["prediction"], self.brier["nothing known"]
-        better = "better than" if mine < blank else "no better than"
-        text = f"{right} of {total} cells right. Brier score {mine:.3f}, {better} knowing nothing ({blank:.3f})"
-        if "importance" in self.brier:
-            other = self.brier["importance"]
-            text += f", {'better than' if mine < other else 'no better than'} importance alone ({other:.3f})"
+        mine = self.brier["prediction"]
+        compared = [
+            f"{'better than' if mine < self.brier[guess] else 'no better than'} {name} ({self.brier[guess]:.3f})"
+            for guess, name in CONTROLS.items()
+            if guess in self.brier
+        ]
+        text = f"{right} of {total} cells right. Brier score {mine:.3f}, {', '.join(compared)}"
         return f"{text}. Of the order, {self.pairs[0]} of {self.pairs[1]} pairs."
 
     def __repr__(self) -> str:
@@ -121,7 +129,7 @@ class Report:
 def report(
     prediction: Prediction, shares: Shares, importance: Mapping[str, Mapping[str, float]] | None = None
 ) -> Report:
-    """Compare a prediction with the shares that `train_sealed` returned.
+    """Compare a prediction, as `read_prediction` reads it, with the shares that `train_sealed` returned.
 
     importance : loss → factor → its mean distance, for the control that goes by importance alone.
     Chapter 23.
@@ -137,8 +145,19 @@ def report(
     cells = pandas.DataFrame.from_dict(rows, orient="index")
     cells.index = pandas.MultiIndex.from_tuples(cells.index, names=["loss", "factor"])
     brier = {guess: float(np.mean(values)) for guess, values in guesses.items()}
+    found = ({name: np.array(runs) >= FOUND for name, runs in shares[loss].items()} for loss in prediction.confidence)
+    brier["one number"] = best_numbers(found)
     means = {name: np.mean([shares[loss][name] for loss in prediction.confidence]) for name in prediction.order}
     return Report(cells, brier, _pairs(prediction.order, means))
+
+
+def best_numbers(found: Iterable[Mapping[str, np.ndarray]]) -> float:
+    """The Brier score of the best number for each loss, known only in hindsight: the mean of share · (1 − share).
+
+    found : for each loss, factor → of each run whether it found the factor.
+    """
+    often = np.array([np.mean([np.mean(runs) for runs in row.values()]) for row in found])
+    return float(np.mean(often * (1 - often)))
 
 
 def _by_importance(importance: Mapping[str, float]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from numbers import Real
 from pathlib import Path
 
-from course_lib.arguments import check_instance
+from course_lib.arguments import check_instance, check_integers, check_numbers, check_widths
 from course_lib.storage import check_path, replace_file
 
 SETTINGS = dict(latents=6, hidden=(32, 32), beta=4.0, steps=1000, batch_size=64, learning_rate=0.003, seeds=5)
@@ -137,4 +137,8 @@ def _checked_settings(settings: Mapping) -> dict:
     if unknown:
         raise ValueError(f"settings: got {unknown[0]!r}; allowed are {', '.join(SETTINGS)}.")
     full = SETTINGS | dict(settings)
-    return full | {"hidden": tuple(full["hidden"])}
+    counts = ("latents", "steps", "batch_size", "seeds")
+    full |= zip(counts, check_integers(1, **{name: full[name] for name in counts}), strict=True)
+    (full["beta"],) = check_numbers(0, beta=full["beta"])
+    (full["learning_rate"],) = check_numbers(0, above=True, learning_rate=full["learning_rate"])
+    return full | {"hidden": tuple(check_widths(full["hidden"]))}

@@ -43,6 +43,18 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path, 
         assert raised.value.errno == 28 and raised.value.strerror == words
 
 
+def test_a_mode_that_may_not_be_set_keeps_nobody_from_writing(tmp_path, monkeypatch):
+    """As in a grader's worker, and on file systems without modes."""
+
+    def refuse(path, mode):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "chmod", refuse)
+    with replace_file(tmp_path / "file") as file:
+        file.write(b"new")
+    assert (tmp_path / "file").read_bytes() == b"new" and os.listdir(tmp_path) == ["file"]
+
+
 def test_mode_and_link_are_kept_and_a_new_file_has_the_usual_mode(tmp_path):
     (tmp_path / "real").write_bytes(b"old")
     (tmp_path / "real").chmod(0o640)

@@ -10,7 +10,7 @@ from torch import Tensor
 from course_grading.answers import keyed, real, word
 from course_grading.exercise import Function, Plain, Unfit, either
 from course_lib.data import MixingDesk
-from course_replication.outcomes import FOUND, shares_of
+from course_replication.outcomes import FOUND, best_numbers, shares_of
 from course_replication.predictions import SEAL, SETTINGS, Prediction, seal_of
 
 # 23.1 -----------------------------------------------------------------------------------------------------------------
@@ -60,6 +60,8 @@ FADER_MISTAKES = {
         _shorter_way,
     "the ring is missing: with wraps, what leaves below comes in above.":
         lambda values, height, step, wraps: _by_overlap(values, height, step, False),
+    "without wraps a column has no second end, and nothing is shared there.":
+        lambda values, height, step, wraps: _by_overlap(values, height, step, True),
     "no bound: a cap cannot leave more rows than it has.":
         lambda values, height, step, wraps:
             2 * step * (torch.minimum(_gap(values), values - _gap(values)) if wraps else _gap(values)),
@@ -113,7 +115,14 @@ def queue_cases(generator: torch.Generator) -> list[list[Tensor]]:
     for size in (6, 8):
         gap = _gap(size).double()
         ring = torch.minimum(gap, size - gap)
-        kinds = [3.0 * gap, 14.0 * (gap > 0), 6.5 * ring.clamp(max=2), 0.4 * gap, gap.clamp(max=2) * 5, 9.0 * (gap > 0)]
+        kinds = [
+            3.0 * gap,
+            14.0 * (gap > 0),
+            6.5 * ring.clamp(max=2),
+            0.4 * gap,
+            gap.clamp(max=2) * 5,
+            24.0 * (gap > 0),
+        ]
         tables = torch.stack(kinds)
         shake = 0.02 * torch.rand(tables.shape, generator=generator, dtype=torch.float64)
         cases.append([tables * (1 + shake + shake.transpose(1, 2))])
@@ -155,6 +164,8 @@ QUEUE_MISTAKES = {
         lambda t: _among(_spectra(t), _spectra(t)[:, -2]),
     "the sign is missing: inner products are −½ of the centred table.":
         lambda t: _among(-_spectra(t), (-_spectra(t)).amax(1)),
+    "the tables hold squared distances: take no root of them, and no square.":
+        either(lambda t: _by_eigenvalues(t.sqrt()), lambda t: _by_eigenvalues(t.square())),
     "counted from the smallest direction up: the largest is first in the queue.":
         lambda t: (_spectra(t).flatten() < _spectra(t)[:, -1:]).sum(1) + 1,
 }  # fmt: skip
@@ -201,7 +212,6 @@ DESK_LOSSES = ("mse", "mse-box")
 DESK_SETTINGS = SETTINGS | {"steps": 600, "seeds": 4}
 REFERENCE_SEEDS = 100  # of the grader's own networks: these and the three that follow
 KINDS = ("grows", "constant", "turns")
-NOTHING = 0.25  # the Brier score of .5 everywhere
 
 
 @cache
@@ -237,14 +247,21 @@ def forecast_faults(answer) -> dict[str, str | None]:
     right, given = kinds_of(int(seed)), keyed(answer["kinds"], [*"abcd"], "one of " + ", ".join(map(repr, KINDS)))
     faults = {name: _kind_fault(name, given[name], right[name]) for name in "abcd"}
     faults["weakest"] = _weakest_fault(answer["weakest"], weakest_of(int(seed)))
-    faults["sealed"], scored = _seal_fault(answer["sealed"], int(seed))
-    faults["score"] = faults["score, too"] = None if scored is not None else faults["sealed"]
-    if scored is not None and not scored < NOTHING:
-        faults["score"] = faults["score, too"] = (
-            f"sealed: the Brier score of your confidences is {scored:.3f} on the grader's own trainings, and .5 "
-            "everywhere has .250. Where were you sure, and why?"
-        )
-    return faults
+    faults["sealed"], prediction = _seal_fault(answer["sealed"], int(seed))
+    score_fault = _score_fault(prediction, references(int(seed))) if prediction else faults["sealed"]
+    return faults | {"score": score_fault, "score, too": score_fault}
+
+
+def _score_fault(prediction: Prediction, found: dict) -> str | None:
+    """What is wrong with confidences that the best number for each loss beats, which tells no faders apart."""
+    cells = [(p, found[loss][name]) for loss, row in prediction.confidence.items() for name, p in row.items()]
+    scored, bar = float(np.mean([(p - runs) ** 2 for p, runs in cells])), best_numbers(found.values())
+    if scored < bar - 1e-9:
+        return None
+    return (
+        f"sealed: the Brier score of your confidences is {scored:.3f} on the grader's own trainings, and one number "
+        f"for each loss can have {bar:.3f}. Where were you sure, and why?"
+    )
 
 
 def _kind_fault(name: str, given, right: str) -> str | None:
@@ -270,8 +287,8 @@ def _weakest_fault(given, right: str) -> str | None:
     return None if given == right else f"weakest: not {given}. Which fader has the smallest mean distance?"
 
 
-def _seal_fault(record, seed: int) -> tuple[str | None, float | None]:
-    """What is wrong with the sealed record, and the Brier score of its confidences if nothing keeps it from one."""
+def _seal_fault(record, seed: int) -> tuple[str | None, Prediction | None]:
+    """What is wrong with the sealed record, or None and the prediction in it."""
     try:
         record = json.loads(json.dumps(record))
         sealed = {name: value for name, value in record.items() if name != SEAL}
@@ -286,9 +303,7 @@ def _seal_fault(record, seed: int) -> tuple[str | None, float | None]:
         return "sealed: confidences are wanted for the losses mse and mse-box, and for the faders a, b, c and d.", None
     if json.dumps(prediction.settings, sort_keys=True) != json.dumps(DESK_SETTINGS, sort_keys=True):
         return "sealed: other settings than the task's, 600 steps and 4 seeds; all others stay.", None
-    found = references(seed)
-    rows = [(p - found[loss][name]) ** 2 for loss, row in prediction.confidence.items() for name, p in row.items()]
-    return None, float(np.mean(rows))
+    return None, prediction
 
 
 def _forecast(seed=2026, kinds=None, weakest=None, scores=None, **changes):
@@ -322,7 +337,7 @@ _ALL_WRONG = {
     loss: {name: 0.0 if kind == "grows" and name != weakest_of(2026) else 1.0 for name, kind in kinds_of(2026).items()}
     for loss in DESK_LOSSES
 }
-_SHRUG = {loss: dict.fromkeys("abcd", 0.5) for loss in DESK_LOSSES}
+_SHRUG, _THIRD = ({loss: dict.fromkeys("abcd", p) for loss in DESK_LOSSES} for p in (0.5, 0.3))
 FORECAST_MISTAKES = {
     "Look at its table: any two of its places are equally far apart.":
         either(_renamed("constant", "grows"), _renamed("constant", "turns")),
@@ -337,8 +352,8 @@ FORECAST_MISTAKES = {
     "sealed: other settings than the task's": _forecast(settings={}),
     "sealed: confidences are wanted for the losses mse and mse-box":
         _forecast(scores={"mse": dict.fromkeys("abcd", 0.5)}),
-    "on the grader's own trainings, and .5 everywhere has .250. Where were you sure, and why?":
-        either(_forecast(scores=_ALL_WRONG), _forecast(scores=_SHRUG)),
+    "on the grader's own trainings, and one number for each loss can have":
+        either(_forecast(scores=_ALL_WRONG), _forecast(scores=_SHRUG), _forecast(scores=_THIRD)),
     "expected what `Prediction.record()` returns": _forecast() | {"sealed": "my forecast"},
 }  # fmt: skip
 
@@ -437,7 +452,7 @@ EXERCISES = {
             _forecast(order=[*"dcba"]),
             _forecast() | {"seed": np.int64(2026), "kinds": {n: k.upper() for n, k in kinds_of(2026).items()}},
         ),
-        praise="right: sealed, unaltered, and better than knowing nothing.",
+        praise="right: sealed, unaltered, and better than any number for all faders.",
     ),
     "23.5": Plain(
         fault=referee_faults,

@@ -75,6 +75,23 @@ def test_what_parts_of_a_forecast_earn(judged):
     assert earned(judged, ch23._altered()) == Fraction(5, 8)
 
 
+def test_no_single_number_earns_the_points_of_the_score(judged):
+    """.3 of everything beats .25 on most desks, since about a third is found, and has not looked at a fader."""
+    shares = {loss: float(np.mean([*row.values()])) for loss, row in ch23.references(2026).items()}
+    assert all(0.2 < share < 0.6 for share in shares.values())
+    for numbers in (dict.fromkeys(shares, 0.3), dict.fromkeys(shares, 0.0), shares):
+        scores = {loss: dict.fromkeys("abcd", p) for loss, p in numbers.items()}
+        assert earned(judged, ch23._forecast(scores=scores)) == Fraction(6, 8)
+
+
+def test_the_check_reads_what_is_sealed_and_not_when_or_by_whom(judged):
+    """What the task says of the seal: confidences that were read off the runs, and sealed then, pass."""
+    runs = {
+        loss: {name: float(row.mean()) for name, row in rows.items()} for loss, rows in ch23.references(2026).items()
+    }
+    assert earned(judged, ch23._forecast(scores=runs)) == 1
+
+
 @pytest.mark.parametrize("seed", [-1, 2.5, 2**40, "mine"])
 def test_a_seed_that_is_none_is_refused(judged, seed):
     verdict = judged("23.4", ch23._forecast() | {"seed": seed})

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from course_replication.predictions import SETTINGS
 from course_replication.prepared import prepared_table
 from stored_chapter import StoredChapter, numbers
 
@@ -26,6 +27,11 @@ def test_directions():
     assert output("directions").rstrip().endswith("0.0")
     found = numbers(output("directions"))
     assert found[:3] == [59.3, 41.7, 41.7]
+    says("the list above has seven larger directions, of other faders, and there are six latents")
+    assert found[7] == round(evidence()["mse", "d"][2], 1) < found[6] and SETTINGS["latents"] == 6
+    says("nearly two thirds of its variance lie along one")
+    scale = 3 * found[3] / (evidence()["mse", "b"][0] * 3 / 4)  # b: three equal directions, four places
+    assert 0.6 < found[0] / (scale * evidence()["mse", "a"][0] * 5 / 6) < 2 / 3
 
 
 def test_the_evidence():
@@ -62,13 +68,24 @@ def test_the_report():
     assert found["mse", "a"][1] == "5 of 5"  # and so (b) is the answer of the prediction
     words = CHAPTER.html("train").select_one("p").get_text()
     says("It comes out where knowing nothing does")
-    mine, nothing, importance = map(float, re.findall(r"0\.\d{3}", words))
+    mine, nothing, one, importance = map(float, re.findall(r"0\.\d{3}", words))
     assert nothing == 0.25 and importance == pytest.approx(0.25, abs=0.01) and mine < 0.1
+    often = [sum(int(found[loss, name][1][0]) for name in "abcd") / 20 for loss in ("mse", "mse-box", "told")]
+    assert one == pytest.approx(sum(share * (1 - share) for share in often) / 3, abs=5e-4) and mine < one
+    says("of the others it ranks $c$ before $a$ or before $b$, and neither loss finds $c$ in most runs")
+    order = {loss: sorted("abcd", key=lambda name: -evidence()[loss, name][0]) for loss in ("mse", "mse-box")}
+    assert order == {"mse": [*"cabd"], "mse-box": [*"acbd"]}
 
 
 def test_distances_that_do_not_add():
     found = table("adding")
     says("from .4 to 2.3 times as far apart")
+    share = {loss: [float(cell) for cell in row] for loss, row in table("favourite").items()}
+    says("With the squared error the favourite is $a$ and nothing else")
+    assert share["mse"][0] > 0.9 and max(share["mse"][1:]) < 0.01
+    says("a little over half of $a$'s order, a fifth of $b$'s and a tenth of $c$'s", "around the bar, .54 on average")
+    assert [round(value, 1) for value in share["mse-box"][1:3]] == [0.2, 0.1] and 0.5 < share["mse-box"][0] < 0.6
+    assert cells()["mse-box", "a"][2] == "0.54"
     assert [round(float(found["mse-box"][place]), 1) for place in (2, 3)] == [0.4, 2.3]
     assert [float(cell) for cell in found["mse"]] == [1, 0, 1, 1]
 
@@ -89,9 +106,9 @@ def test_what_six_desks_say():
     assert (often["mse", "0.8"][0], often["mse", "0.1"][0]) == (1, 0.06)
     says("With the blur .8 came true in 69 % of 36 runs")
     assert often["mse-box", "0.8"] == [0.69, 36]
-    says("Its Brier score of .15 beats knowing nothing; importance alone has .18")
+    says("Its Brier score of .15 beats knowing nothing (.25) and one number for all faders (.21); importance alone has .18")
     box = [float(cell) for cell in table("six-brier")["mse-box"]]
-    assert (box[0], box[3], box[6]) == (0.15, 0.18, 0.25)
+    assert (box[0], box[3], box[6]) == (0.15, 0.18, 0.21)
 
 
 def test_the_made_up_table():

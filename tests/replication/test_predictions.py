@@ -93,6 +93,11 @@ def test_a_sealed_file_of_something_else_is_no_prediction(tmp_path):
         (dict(order="abcd"), "order"),
         (dict(order=["a", "a", "b", "c", "d"]), "order: got"),
         (dict(settings={"step": 2}), "settings: got 'step'"),
+        (dict(settings={"seeds": 0}), "seeds: got 0"),
+        (dict(settings={"steps": 2.5}), "steps: got 2.5"),
+        (dict(settings={"hidden": 4}), "hidden: got 4"),
+        (dict(settings={"learning_rate": 0}), "learning_rate: got 0"),
+        (dict(settings={"beta": float("nan")}), "beta: got nan"),
         (dict(reasons=None), "reasons"),
     ],
 )
@@ -186,7 +191,10 @@ def test_the_report_counted_by_hand():
     assert found.cells["right"].tolist() == ["yes", "–", "yes", "–"]
     mine = (0.1**2 + (0.1**2 + 0.9**2) / 2 + 0.2**2 + 0.5**2) / 4
     ranks = (0.125**2 + (0.375**2 + 0.625**2) / 2 + 0.375**2 + 0.875**2) / 4
-    assert found.brier == pytest.approx({"prediction": mine, "nothing known": 0.25, "importance": ranks})
+    one = (5 / 8) * (3 / 8)  # five of eight found theirs
+    assert found.brier == pytest.approx(
+        {"prediction": mine, "nothing known": 0.25, "one number": one, "importance": ranks}
+    )
     assert found.pairs == (3, 6)  # means .7, .35, .245, .75: d is predicted last and is first
     assert "2 of 4 cells right" in found.words and "better than knowing nothing" in found.words
     assert found.words in found._repr_html_() and "3 of 6 pairs" in repr(found)
@@ -197,8 +205,24 @@ def test_equal_importance_says_one_half():
     assert found.brier["importance"] == found.brier["nothing known"] == 0.25
 
 
-def test_without_importance_there_is_one_control():
-    assert {*report(prediction(), SHARES).brier} == {"prediction", "nothing known"}
+def test_without_importance_there_are_two_controls():
+    assert {*report(prediction(), SHARES).brier} == {"prediction", "nothing known", "one number"}
+
+
+def test_no_single_number_is_better_than_the_control():
+    bar = report(prediction(), SHARES).brier["one number"]
+    scores = [
+        report(prediction(confidence={"mse": dict.fromkeys("abcd", p / 16)}), SHARES).brier["prediction"]
+        for p in range(17)
+    ]
+    assert min(scores) == pytest.approx(bar) and scores.index(min(scores)) == 10  # 10/16 = 5/8
+
+
+def test_each_loss_has_its_number():
+    """One loss finds all, the other nothing: who knows no more than that makes no mistake."""
+    shares = {"mse": dict.fromkeys("abcd", [0.9, 0.9]), "mse-box": dict.fromkeys("abcd", [0.0, 0.1])}
+    found = report(prediction(confidence={"mse": SURE, "mse-box": SURE}), shares)
+    assert found.brier["one number"] == 0 and "no better than the best number for each loss (0.000)" in found.words
 
 
 def test_a_sure_and_wrong_prediction_is_worse_than_knowing_nothing():

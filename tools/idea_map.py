@@ -15,7 +15,8 @@ HEAD = """<!-- Made from chapters.yml and ideas.yml by `make reference`: change 
 # The ideas on one page
 
 Each chapter asks a question and has one idea by which it answers it. An arrow leads from an idea to those that stand
-on it; thick boxes are the core path. On a narrow screen the diagram scrolls sideways; below it stands all of it in words.
+on it; thick boxes are the core path. On a narrow screen the diagram scrolls sideways; below it
+stands all of it in words.
 """
 
 

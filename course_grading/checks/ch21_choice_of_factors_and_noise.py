@@ -55,10 +55,16 @@ GAP_MISTAKES = {
         lambda s: (_two_largest(s)[0] - _two_largest(s)[1]) / s.prod(1),
     "the first column less the second: parts stand in any order.":
         lambda s: (s[:, 0] / s[:, 1]).log() / s.prod(1).log(),
+    "the first two columns were compared: parts stand in any order, and the two largest may stand anywhere.":
+        lambda s: (s[:, 0] / s[:, 1]).log().abs() / s.prod(1).log(),
     "this is what the best latent knows; the second-best's has to be taken off.":
         lambda s: s.amax(1).log() / s.prod(1).log(),
     "what all others know was taken off: only the second-best counts.":
         lambda s: (2 * s.amax(1).log() - s.prod(1).log()) / s.prod(1).log(),
+    "divided by the entropy of the two largest parts: that of the factor has all parts in it.":
+        lambda s: gap_of_parts(s) * s.prod(1).log() / _two_largest(s)[0].mul(_two_largest(s)[1]).log(),
+    "divided by the number of parts: the MIG divides a gap by the factor's entropy.":
+        lambda s: gap_of_parts(s) * s.prod(1).log() / s.shape[1],
 }  # fmt: skip
 
 
@@ -121,6 +127,16 @@ def _right_contrast(r, m):
     return (1 - r) ** 2
 
 
+def _behind(a, b, u, r, m, v, n):
+    """The chapter's first formula."""
+    return (1 - r * m) ** 2 * u + r**2 * v * (2 * n - a - b)
+
+
+def _in_place(a, b, u, r, m, v, n):
+    """The chapter's second formula."""
+    return (1 - r * (1 - m)) ** 2 * u + r**2 * v * (a + b)
+
+
 PHOTOGRAPH_MISTAKES = {
     "the variance was counted once: two photographs meet in every pixel, each with its own.":
         _sum(_right_contrast, lambda a, b, u, r, v, n: r**2 * v * n),
@@ -143,6 +159,17 @@ PHOTOGRAPH_MISTAKES = {
         lambda a, b, u, r, m, v, n: ((1 - r) ** 2 * u + 2 * r**2 * v * n) / n,
     "the standard deviation's place was taken by the variance's: it is not to be squared again.":
         _sum(_right_contrast, lambda a, b, u, r, v, n: 2 * r**2 * v**2 * n),
+    "this is the chapter's formula for photographs behind the sprite: here it shows one as well.": _behind,
+    "this is the chapter's formula for photographs in place of the sprite: here there is one behind it as well.":
+        _in_place,
+    "the chapter's two formulas were added: floors add up, contrasts do not, as each pixel is counted once.":
+        lambda *law: _behind(*law) + _in_place(*law),
+    "this is what the sprites contribute: the noise of the photographs comes on top.":
+        lambda a, b, u, r, m, v, n: (1 - r) ** 2 * u,
+    "this is the noise alone: where just one sprite is, the means differ as well.":
+        lambda a, b, u, r, m, v, n: 2 * r**2 * v * n,
+    "the same photographs for both images: those of a pair are drawn independently.":
+        lambda a, b, u, r, m, v, n: ((1 - r) ** 2 + 2 * r**2 * v) * u,
 }  # fmt: skip
 
 
@@ -202,6 +229,12 @@ def _right_noise(sprites, index, seed):
     return _noise(sprites, [[seed, each] for each in index.tolist()])
 
 
+def _wide_noise(sprites, index, seed):
+    """Drawn as int64 and only then made bytes."""
+    drawn = [np.random.default_rng([seed, each]).integers(0, 256, sprites.shape[1]) for each in index.tolist()]
+    return torch.from_numpy(np.stack(drawn)).byte()
+
+
 NOISE_MISTAKES = {
     "the planted fault is still there: one generator for the whole batch, so that an image's noise depends on what is "
     "asked for before it.":
@@ -219,6 +252,13 @@ NOISE_MISTAKES = {
     "the smaller of the two was taken: white sprites vanish in the noise.":
         lambda sprites, index, seed: sprites.minimum(_right_noise(sprites, index, seed)),
     "only the noise is left: take the larger of sprite and noise.": _right_noise,
+    "sprite and noise were added and cut off at 255: take the larger of the two.":
+        lambda sprites, index, seed: (sprites.int() + _right_noise(sprites, index, seed)).clamp(max=255).byte(),
+    "the noise was drawn without dtype=np.uint8, which gives other numbers.":
+        lambda sprites, index, seed: sprites.maximum(_wide_noise(sprites, index, seed)),
+    "these are the sprites without any noise.": lambda sprites, index, seed: sprites,
+    "all have the noise of the first image: each has its own index.":
+        lambda sprites, index, seed: sprites.maximum(_right_noise(sprites, index[:1].expand_as(index), seed)),
 }  # fmt: skip
 
 
@@ -245,11 +285,14 @@ def _noise_by_where(sprites, index, seed):
 
 
 def images_with_pairs(generator: torch.Generator) -> list[list[Tensor]]:
-    """Images with a large mean and unequal variances in mixed directions, and pairs of them."""
+    """Images with a large mean and unequal variances in mixed directions, and pairs of them.
+
+    In the last case variances fall slowly, so that pairs may have more in a later direction than in an earlier one.
+    """
     cases = []
-    for count, size, drawn in ((40, 6, 25), (15, 3, 8), (30, 9, 12)):
+    for count, size, drawn, fall in ((40, 6, 25, 2.0), (15, 3, 8, 2.0), (30, 9, 12, 1.2)):
         mixing = torch.linalg.qr(torch.randn(size, size, generator=generator, dtype=torch.float64)).Q
-        spread = 2.0 ** -torch.arange(size, dtype=torch.float64)
+        spread = fall ** -torch.arange(size, dtype=torch.float64)
         images = torch.randn(count, size, generator=generator, dtype=torch.float64) * spread @ mixing
         images = images + 3 * torch.rand(size, generator=generator, dtype=torch.float64)
         first = torch.randint(count, (drawn,), generator=generator)
@@ -284,6 +327,11 @@ def _unsquared(images, first, second):
     return size.cumsum(0) / size.sum()
 
 
+def _sorted_shares(images, first, second):
+    energy = ((images[first] - images[second]) @ _axes_of(images - images.mean(0))).square().sum(0)
+    return energy.sort(descending=True).values.cumsum(0) / energy.sum()
+
+
 def _of_data(images, first, second):
     variance = torch.linalg.svdvals(images - images.mean(0)).square()
     return variance.cumsum(0) / variance.sum()
@@ -308,6 +356,12 @@ SHARE_MISTAKES = {
         lambda x, i, j: _shares(torch.eye(x.shape[1], dtype=x.dtype), x, i, j),
     "the rows of Vh are the directions: the differences were multiplied with its columns.":
         lambda x, i, j: _shares(_axes_of(x - x.mean(0)).T, x, i, j),
+    "the shares were sorted: directions stand in the order of the data's variances, whatever the pairs have in them.":
+        lambda x, i, j: _sorted_shares(x, i, j),
+    "pixels were divided by their deviations: the directions of standardised images are others.":
+        lambda x, i, j: _shares(_axes_of((x - x.mean(0)) / x.std(0)), x, i, j),
+    "the mean of each image was taken off: centre over the images, pixel by pixel.":
+        lambda x, i, j: _shares(_axes_of(x - x.mean(1, keepdim=True)), x, i, j),
 }  # fmt: skip
 
 
@@ -346,17 +400,25 @@ MOVES = {
 MOVE_MISTAKES = {
     "shuffled: names are all that changes for the MIG, which asks whether two values are equal, and not which.": "both",
     "shuffled: how far apart two values are is another number now.": "neither",
+    "shuffled: the other way round: new names keep what is equal, and change what is near.": "MIG",
     "backwards: |i − j| is the same when both are counted from the other end.": "rank",
+    "backwards: equal values stay equal, and |i − j| stays what it is.": "both",
     "from one: one more on both sides of a difference is gone.": "both",
+    "from one: a difference does not know where counting begins.": "rank",
     "doubled: all steps are twice as large, and ranks do not ask how large.": "rank",
+    "doubled: equal values stay equal, and the order of differences stays what it is.": "both",
     "swapped: a name for a name, for the MIG; only distances know neighbours.": "both",
     "swapped: each of the two has other neighbours now.": "neither",
+    "swapped: the other way round: two names change nothing that is equal, and neighbours.": "MIG",
     "around: which values are equal has not changed, so the MIG has not.": "both",
     "around: the first and the last value were far apart, and are neighbours now.": "neither",
+    "around: the other way round: it is the distance that changes, and no value.": "MIG",
     "merged: the MIG's gap of a factor in parts is another one, as the chapter's first prediction has it.": "rank",
     "merged: the steps of the merged factor order the pairs in another way, too.": "MIG",
+    "merged: the chapter's first table has two MIGs of one code, and its ranks two for one set of colours.": "neither",
     "added: the gap of a factor that the code does not hold is 0, and the mean falls.": "rank",
-    "added: the distances of all factors together are others now.": "MIG",
+    "added: the mean of the ranks has one more factor in it, which the code does not follow.": "MIG",
+    "added: both are means over factors, and there is one more of these.": "neither",
 }
 
 EXERCISES = {

@@ -21,6 +21,9 @@ from course_lib.losses import kl_to_standard_normal
 from course_lib.models import conv_vae
 
 HERE = Path(__file__).parent
+ANSWER = re.compile(
+    r"<details><summary>What you should have found</summary>\n\n\S[^<>]+\n</details>"
+)  # not before it is tried
 LOADS = re.compile(r"\bfetch\(|\bimport\b|https?://(?!www\.w3\.org/2000/svg)|XMLHttpRequest|url\(")
 CHAPTERS = {
     "02": ["map", "posteriors"], "03": ["capacity"], "05": ["cloud"], "08": ["rotate"], "12": ["sphere"],
@@ -112,7 +115,7 @@ def explorer_cell(number, name=None):
 @pytest.mark.parametrize(("number", "name"), PLACES)
 def test_a_cell_asks_falls_back_and_answers(number, name):
     before, within, after = re.split(r"<div class.*?>|</div>", explorer_cell(number, name))
-    assert "?" in before and "without it" in within.lower() and after.strip().startswith("You should have found")
+    assert "?" in before and "without it" in within.lower() and ANSWER.fullmatch(after.strip())
 
 
 def test_what_chapter_15_says_of_its_explorer():
@@ -192,6 +195,25 @@ def test_what_chapter_12_says_of_its_explorer():
 
     assert turn(90, 90, 50) == pytest.approx(50) and turn(120, 60, 50) == pytest.approx(50)
     assert "both turn the arrow by 50°" in text and "by less than a degree" in text and turn(10, 10, 90) < 1
+
+
+def test_what_chapter_19_says_of_its_explorer():
+    """Steps of descent from the start, along slopes by autograd of the loss as it is written in the chapter."""
+    codes, shared, above = torch.tensor([[-1, -1], [0, 0.5], [2, 0.2]], dtype=torch.float64), [], []
+    for _ in range(30):
+        codes.requires_grad_()
+        far = (codes[0] - codes[2]).abs()
+        weights = torch.where(far < 0.5 * far.max(), 0.5, 1)
+        loss = (5 + (codes[0] - codes[1]).abs().sum() - (weights * far).sum()).clamp(min=0)
+        shared.append(round(far[1].item(), 2))
+        above.append((codes[1] - codes[0])[1].item() > 0.001)  # the positive above the anchor
+        (slope,) = torch.autograd.grad(loss, codes)
+        codes = ((codes - 0.1 * slope) * 100).round().detach() / 100
+    assert weights.tolist() == [1, 0.5] and not loss
+    level = above.index(False)
+    assert set(shared[:level]) == {1.2} and level > 5 and shared[level + 1] > 1.2
+    assert "at 1.2 until the positive has come level" in explorer_cell("19")
+    assert f"grows to {max(shared)}, within" in explorer_cell("19") and shared[-1] == max(shared)
 
 
 def test_what_chapter_15_says_of_training():

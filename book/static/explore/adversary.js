@@ -58,7 +58,8 @@
     const scene = panel.picture('Both images in one: grey where one of them is white, white where both are.', CANVAS, STRIP);
     const canvas = element('canvas', { width: CANVAS, height: STRIP, 'aria-hidden': 'true' });
     scene.stage.prepend(canvas);
-    const table = panel.picture('Distances of all pairs of places: the fuller the colour, the farther. Framed: your two.', 9, 9);
+    const table = panel.picture('Distances of all pairs of places in the row: the fuller the colour, the farther. Framed: your '
+      + 'two; press another to choose it.', 9, 9);
     const at = place => place + 1;
     const cells = range(64, n => shape('rect', { x: at(n % 8), y: at(Math.floor(n / 8)), width: 1, height: 1, class: 'cell' }));
     const names = range(16, n => {
@@ -68,6 +69,10 @@
     });
     const mark = shape('rect', { width: 1, height: 1, class: 'mark' });
     table.svg.append(...names, ...cells, mark);
+    cells.forEach((cell, n) => cell.addEventListener('click', () => {
+      [first.value, second.value] = [Math.floor(n / 8), n % 8];
+      panel.change();
+    }));
     let last = '', found;
 
     function draw() {
@@ -89,14 +94,15 @@
     }
 
     function words(a, s, i, j) {
-      const area = found.matrix[i][j], white = overlaps(kind.value, a)(0);
-      const equal = found.least === found.most;
+      const area = found.matrix[i][j], shared = overlaps(kind.value, a), white = shared(0);
+      const column = range(PLACES - 1, step => 2 * (white - shared(0, s * (step + 1))));
+      const ends = (least, most) => (least === most ? `all ${most}` : `${least} to ${most}`);
       const flat = 2 * white / 64 / (white / 4096 * (1 - white / 4096) * 4096 / 4095);
-      return `At places ${i} and ${j} the images differ in ${area} pixels, and the shapes share ${white - area / 2} of ${white}. `
-        + (equal ? `All different places in the row are equally far apart, ${found.most}: an adversary. `
-          : `Different places in the row are from ${found.least} to ${found.most} apart (spread ${found.spread.toFixed(2)}): it leaks. `)
+      return `Along the row ${found.least === found.most ? 'an adversary' : `it leaks (spread ${found.spread.toFixed(2)})`}: distances `
+        + `are ${ends(found.least, found.most)} pixels; down a column ${ends(Math.min(...column), Math.max(...column))}. `
         + `2λ, of all 64 places, is ${found.price.toFixed(1)}; constant distances would give ${flat.toFixed(1)}. `
-        + `The largest spacing for ${a} px is ${room(a)} px.`;
+        + `At places ${i} and ${j} the images differ in ${area} pixels, and the shapes share ${white - area / 2} of ${white}.`
+        + (s === room(a) ? ` No larger spacing has room for ${a} px.` : '');
     }
     return panel;
   });

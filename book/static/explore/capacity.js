@@ -12,6 +12,7 @@
     return Number(x > left && x < left + side && y > top && y < top + side);
   });
   const pictures = places.map(picture), average = range(SIZE ** 2, pixel => mean(pictures.map(each => each[pixel])));
+  const squares = sum(pictures.flatMap(each => each.map((value, pixel) => (value - average[pixel]) ** 2)));
 
   // What a model does with all pictures: nats of each latent, the share of variance that is left after decoding the mean
   // code, and how closely each latent follows each factor (Pearson's correlation, without its sign).
@@ -20,13 +21,13 @@
     const nats = range(LATENTS, j => mean(posteriors.map(({ mean: at, logVariance }) =>
       .5 * (at[j] ** 2 + Math.exp(logVariance[j]) - 1 - logVariance[j]))));
     const [offset, scale] = [model.mean[0], model.std[0]];
-    const [error, all] = [0, 1].map(side => sum(pictures.map((each, n) => {
-      const back = side ? average : Array.from(model.decode(posteriors[n].mean), value => offset + scale * value);
-      return sum(each.map((value, pixel) => (value - back[pixel]) ** 2));
-    })));
+    const error = sum(pictures.map((each, n) => {
+      const back = model.decode(posteriors[n].mean);
+      return sum(each.map((value, pixel) => (value - offset - scale * back[pixel]) ** 2));
+    }));
     const follows = range(LATENTS, j => range(3, k =>
       Math.abs(linear(posteriors.map(({ mean: at }) => at[j]), places.map(place => place[k])))));
-    return { nats, left: error / all, follows };
+    return { nats, left: error / squares, follows };
   };
 
   globalThis.Explore.capacity = { picture, judge };
@@ -53,7 +54,12 @@
     };
 
     function draw() {
-      const names = SEEDS.map(seed => `capacity-${STRENGTHS[beta.value]}-${seed}`), all = names.map(judged);
+      const names = SEEDS.map(seed => `capacity-${STRENGTHS[beta.value]}-${seed}`), next = names.find(name => !known[name]);
+      if (next) {  // one network at a time, so that the page stays free
+        setTimeout(() => { judged(next); panel.change(); });
+        return panel.words.textContent || 'The pictures are being encoded.';
+      }
+      const all = names.map(judged);
       names.forEach((name, n) => {
         const model = network.model(name), { order, nats } = all[n], { canvas, bars } = drawn[n];
         const code = model.encode(picture([2, 3, 2])).mean;
@@ -66,9 +72,9 @@
         });
       });
       const list = of => all.map(of).join(', ');
-      const follows = all.map(({ order, follows: each }) => {
-        const row = each[order[rank.value - 1]], best = row.indexOf(Math.max(...row));
-        return `the ${NAMES[best]} (${row[best].toFixed(2)})`;
+      const follows = all.map(({ order, nats, follows: each }) => {
+        const latent = order[rank.value - 1], row = each[latent], best = row.indexOf(Math.max(...row));
+        return nats[latent] > USED ? `the ${NAMES[best]} (${row[best].toFixed(2)})` : `none (it costs ${nats[latent].toFixed(2)} nats)`;
       });
       return `β = ${STRENGTHS[beta.value]}. Seeds 0, 1 and 2 send ${list(({ nats }) => sum(nats).toFixed(2))} nats in `
         + `${list(({ nats }) => nats.filter(each => each > USED).length)} latents and leave `

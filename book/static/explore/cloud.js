@@ -77,7 +77,7 @@
     const angle = panel.range('Turned by', { min: 0, max: 90, value: 30, format: value => `${value}°` });
     const ratio = panel.range('Length to breadth', { min: 1, max: 4, step: .5, value: 3 });
     const width = panel.range('Width of a posterior', { min: .05, max: .5, step: .05, value: .2, format: v => v.toFixed(2) });
-    const BINS = 24, REACH = 5, SCALE = 36;  // of a picture: bins of a marginal, where an axis ends, a nat's length
+    const BINS = 24, REACH = 5, SCALE = 36;  // of a picture: bins of a marginal, where an axis ends, a nat's length: the longest bar
     const scene = caption => {
       const picture = panel.picture(caption, 100, 100, 'small');
       const dots = shape('path', { class: 'cloud' }), sides = [0, 1].map(() => shape('path', { class: 'margin' }));
@@ -86,7 +86,7 @@
     };
     const pictures = [scene('The codes; at the sides how each latent by itself is spread, its marginal.'),
       scene('The same codes after permute_dims: the marginals stay, who stands beside whom is chance.')];
-    const bars = panel.picture('Total correlation in nats: exact, by the score, and by estimates.', 106, 66);
+    const bars = panel.picture('Total correlation in nats: exact, by the score, and by estimates, which may fall below 0. Bars are cut at 1.', 106, 66);
     const rows = ['exact', 'Gaussian score', 'all posteriors', 'batch', 'MSS', 'MWS'].map((name, row) => {
       const y = 3 + 11 * row;
       const label = shape('text', { x: 41, y: y + 5.4, 'text-anchor': 'end', class: 'small' });
@@ -124,15 +124,15 @@
       const truth = exact(law.value, ratio.value, angle.value), score = gaussianScore(points);
       const { all, batch, mss, mws } = estimates(points, width.value);
       [truth, score, all, batch, mss, mws].forEach((value, row) => {
-        const wide = Math.min(36, Math.max(0, value * SCALE));
+        const wide = SCALE * Math.min(1, Math.max(0, value));
         set(rows[row].bar, { width: wide });
         set(rows[row].value, { x: 44.5 + wide });
-        rows[row].value.textContent = value.toFixed(3) + (value * SCALE > 36 ? ' …' : '');
+        rows[row].value.textContent = value.toFixed(3).replace('-', '−');
       });
-      return `${law.value === 'gaussian' ? 'A Gaussian' : 'A box'}, ${ratio.value} times as long as broad, turned by `
-        + `${angle.value}°: its total correlation is ${truth.toFixed(3)} nats. The Gaussian score says ${score.toFixed(3)} `
-        + `from ${COUNT} codes. With posteriors of width ${width.value.toFixed(2)} all ${COUNT} say ${all.toFixed(3)}, a `
-        + `batch of ${BATCH} ${batch.toFixed(3)}, MSS ${mss.toFixed(3)}, MWS ${mws.toFixed(3)}.`;
+      const long = ratio.value === 1 ? 'as long as broad' : `${ratio.value} times as long as broad`;
+      return `${law.value === 'gaussian' ? 'A Gaussian' : 'A box'}, ${long}, turned by ${angle.value}°: its total correlation `
+        + `is ${truth.toFixed(3)} nats. The Gaussian score says ${score.toFixed(3)} from ${COUNT} codes. Estimates by the posteriors: `
+        + `all ${COUNT} ${all.toFixed(3)}, a batch of ${BATCH} ${batch.toFixed(3)}, MSS ${mss.toFixed(3)}, MWS ${mws.toFixed(3)}.`;
     }
     return panel;
   });

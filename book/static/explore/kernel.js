@@ -62,7 +62,8 @@
 
     const plot = panel.picture('Half of the kernel, from its centre (left) to its radius. Drag the points to draw another.', 100, 60);
     const line = shape('path', { class: 'line' });
-    plot.svg.append(shape('path', { d: 'M4 54H96', class: 'axis' }), line);
+    const ends = [6, 94].map((x, end) => shape('text', { x, y: 59.5, class: 'small', 'text-anchor': ['middle', 'end'][end] }));
+    plot.svg.append(shape('path', { d: 'M4 54H96', class: 'axis' }), line, ...ends);
     const [left, right, bottom, tall] = [6, 94, 54, 46];
     const handles = heights.map((_, knot) => panel.handle(plot, `Height at ${knot} eighths of the radius`, {
       step: tall / 20, kind: 'small',
@@ -74,7 +75,7 @@
     const seen = panel.picture('The square, blurred.', 64, 64, 'small');
     const canvas = element('canvas', { width: CANVAS, height: CANVAS, 'aria-hidden': 'true' });
     seen.stage.prepend(canvas);
-    const curve = panel.picture('Distance of each place in the row from the square’s, as a share of the farthest.', 100, 80, 'small');
+    const curve = panel.picture('Distance of each place in the row from the square’s, as a share of the farthest there is.', 100, 80, 'small');
     const trace = shape('path', { class: 'line' });
     const dots = range(PLACES, () => shape('circle', { r: 2, class: 'dot' }));
     const names = range(PLACES, p => {
@@ -93,6 +94,7 @@
       const found = follow(rows), matrix = rows[3], most = Math.max(...rows.flat(2), 1e-9);
       const points = heights.map((height, knot) => [left + (right - left) * knot / (KNOTS - 1), bottom - tall * height]);
       line.setAttribute('d', `M${points.join('L')}`);
+      ends.forEach((end, n) => { end.textContent = n ? `${r} px` : '0'; });
       points.forEach(([x, y], knot) => handles[knot](x, y, `${Math.round(100 * heights[knot])} per cent`));
       const white = Math.max(...spots[here]) * Math.max(...spots[3]) || 1;
       paint(canvas, (x, y) => spots[here][x] * spots[3][y] / white);
@@ -106,9 +108,10 @@
       const name = { box: 'A box', gaussian: 'A Gaussian', drawn: 'Your kernel' }[kind.value];
       const near = row[here < 7 ? here + 1 : here - 1], far = row[here < 4 ? 7 : 0];
       if (!sum(kernel)) return 'Your kernel is 0 everywhere: nothing is left but the sharp term, 128 for every pair.';
-      return `${name} of radius ${r}: rank correlation ${found.rank.toFixed(3)}, linear ${found.linear.toFixed(3)}, `
-        + `over different places. From place ${here}, the place next to it is at distance ${near.toFixed(0)} and the `
-        + `farthest at ${far.toFixed(0)}; 128 of each is the sharp term.`;
+      const plain = kind.value !== 'box' && follow(distances(box(r))).rank;
+      return `${name} of radius ${r}: rank correlation ${found.rank.toFixed(3)}, linear ${found.linear.toFixed(3)}, over different `
+        + `places${plain === false ? '' : ` (a box has ${plain.toFixed(3)})`}. From place ${here}, the place next to it is at distance `
+        + `${near.toFixed(0)} and the farthest at ${far.toFixed(0)}: 128, as in the sharp images, and what blurring adds.`;
     }
     return panel;
   });

@@ -65,7 +65,7 @@
     const within = (value, least, most) => Math.max(least, Math.min(most, value));
     const points = structuredClone(START);
     const panel = new Panel(place, 'Four posteriors on a line', draw);
-    const spacing = panel.radios('Squares', { 1: 'one pixel apart', 4: 'apart' }, '1');
+    const spacing = panel.radios('Squares', { 1: 'one pixel apart', 4: 'sharing none' }, '1');
     const beta = panel.range('β', { min: 0, max: 10, step: .5, value: 1, format: value => value.toFixed(1) });
     const keep = ({ means, stds }) => {
       points.means = means.map(value => within(value, -REACH, REACH));

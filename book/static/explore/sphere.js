@@ -88,8 +88,9 @@
       return `${n && front(points[n - 1]) === wanted ? 'L' : 'M'}${show(point)}`;
     }).join('');
     const arrow = (point, direction, seen) => {
-      const tip = along(point, .28, direction), side = cross(point, direction);
-      const barbs = [1, -1].map(way => along(along(tip, -.08, direction), .05 * way, side));
+      const long = Math.min(.28, .012 * Math.min(first.value, second.value));  // short beside short sides
+      const tip = along(point, long, direction), side = cross(point, direction);
+      const barbs = [1, -1].map(way => along(along(tip, -.3 * long, direction), .18 * long * way, side));
       return `M${seen.show(point)}L${seen.show(tip)}M${seen.show(barbs[0])}L${seen.show(tip)}L${seen.show(barbs[1])}`;
     };
 

@@ -64,6 +64,9 @@
         input.setAttribute('aria-valuetext', shown.textContent);
       };
       input.addEventListener('input', () => { tell(); this.change(); });
+      let before;  // a swipe that scrolls the page has moved the slider where it began
+      input.addEventListener('pointerdown', () => { before = input.value; });
+      input.addEventListener('pointercancel', () => { input.value = before; tell(); this.change(); });
       this.controls.append(element('label', {}, element('span', {}, label), input, shown));
       tell();
       return {

@@ -43,11 +43,13 @@
     const weight = panel.range('Weight ω', { min: 0, max: 1, step: .05, value: .5, format: value => value.toFixed(2) });
     const norm = panel.radios('Distance', { 1: 'ℓ1', 2: 'ℓ2' }, '1');
     const rest = panel.checkbox('five more latents that rest', true);
-    panel.button('Take a step', () => {
+    const step = () => {
       const { gradients } = state();
       for (const name of Object.keys(points))
         points[name] = points[name].map((value, j) => within(value - .1 * gradients[name][j]));
-    });
+    };
+    panel.button('Take a step', step);
+    panel.button('Ten steps', () => range(10, step));
     panel.button('Put back', () => Object.assign(points, structuredClone(START)));
 
     const scene = panel.picture('Codes in two latents. Shaded: where the negative has a shared latent. Arrows: where '
@@ -80,7 +82,7 @@
       return half(1) + half(-1);
     };
     const arrow = (name, gradient) => {
-      const [from, way] = [to(points[name]), [-8 * gradient[0], 8 * gradient[1]]], size = Math.hypot(...way);
+      const [from, way] = [to(points[name]), [-10 * gradient[0], 10 * gradient[1]]], size = Math.hypot(...way);
       if (size < .01) return '';
       const [x, y] = from.map((value, j) => value + way[j]), [u, v] = way.map(value => 1.6 * value / size);
       return `M${from}L${x} ${y}M${x - u - v} ${y - v + u}L${x} ${y}L${x - u + v} ${y - v - u}`;

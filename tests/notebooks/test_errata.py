@@ -88,6 +88,9 @@ FLIPS = {
     "clip": ("0.02616", "0.02516"),
     "gains": ('("vit-b-16", "vit-l-14")', '("rn50", "rn50x16")'),
     "fields": ("tangents=np.stack(planes)", "tangents=None"),
+    "controls": ("0.0355", "0.0345"),
+    "shades": ("(0, 1)", "(0, 0)"),
+    "lists": ('apart": five', 'apart": four'),
 }
 UNFLIPPED = {"random", "std", "sprites", "votes", "half", "runs"}
 

@@ -168,9 +168,9 @@ def _side(name: str, samples: Samples) -> Sample:
 
 
 def _shown(first: Sample, second: Sample, without: int | None = None) -> bool:
-    """Whether the first is shown to be larger, if need be without one seed."""
-    sides = ([value for seed, value in side.items() if seed != without] for side in (first, second))
-    return p_larger(*sides) <= LEVEL
+    """Whether the first is shown to be larger, if need be without one seed; not where a side has no other."""
+    sides = [[value for seed, value in side.items() if seed != without] for side in (first, second)]
+    return all(sides) and p_larger(*sides) <= LEVEL
 
 
 def _controls(name: str, samples: Samples) -> dict[str, Sample]:

@@ -97,11 +97,18 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
 
 
 def best_verdict(claim: Claim, results: Mapping[str, dict], plans: Plans | None = None) -> Verdict:
-    """The verdict of the full runs where they have one, or where only they are planned; else that of the small ones."""
+    """The verdict of the full runs where they have one, or where only they are planned; else that of the small ones.
+
+    Trainings at the paper's size that are still too few to tell do not take the place of small ones that are enough.
+    """
     full = verdict_of(claim, results, "full", plans)
-    if full.verdict != "not run" or (full.missing and not runs_of(claim, "small", plans)):
+    begun = full.scale == "full" and full.missing and full.n < FEWEST
+    if full.verdict != "not run" and not begun:
         return full
-    return verdict_of(claim, results, "small", plans)
+    small = verdict_of(claim, results, "small", plans)
+    if small.verdict != "not run":
+        return small
+    return full if full.verdict != "not run" or (full.missing and not runs_of(claim, "small", plans)) else small
 
 
 def gathered(claim: Claim, results: Mapping[str, dict], scale: str, plans: Plans | None = None) -> Samples:

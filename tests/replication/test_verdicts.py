@@ -11,7 +11,7 @@ from course_replication.inference import p_larger, prediction_interval
 from course_replication.parts import Part
 from course_replication.plans import runs_of
 from course_replication.store import RESULTS, Store
-from course_replication.verdicts import verdict_of
+from course_replication.verdicts import best_verdict, verdict_of
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)  # mean 3, s = √2.5; t(.975, 4) = 2.776445; t(.95, 4) = 2.131847
@@ -394,6 +394,28 @@ def test_quick_and_full_never_mix():
     asked = claim(match="direction", order=("mig > 1",))
     assert verdict_of(asked, results, "small", {"isa/a": parts}).seeds == (0, 1, 2)
     assert verdict_of(asked, results, "full", {"isa/a": parts}).seeds == (3, 4)
+
+
+def test_full_runs_that_are_too_few_do_not_take_the_place_of_small_ones():
+    asked = claim(match="direction", order=("mig/one > mig/other",))
+    arms = [Part("m:a", {"arm": arm}, name=f"{{}}/{arm}", seeds=5, scale=scale)
+            for scale in ("small", "full") for arm in ("one", "other")]  # fmt: skip
+    runs = {(arm.scale, arm.settings["arm"]): arm.runs() for arm in arms}
+
+    def best(small, one, other):
+        done = [*runs["small", "one"][:small], *runs["small", "other"][:small]]
+        done += [*runs["full", "one"][:one], *runs["full", "other"][:other]]
+        values = {"one": 1.0, "other": 0.0}
+        results = {
+            run.id: {"metrics": {"mig": values[run.settings["arm"]] + run.seed / 100, "left": 0.1}} for run in done
+        }
+        found = best_verdict(asked, results, {"isa/a": tuple(arms)})
+        return found.scale, found.n, found.verdict
+
+    assert best(5, 2, 1)[:2] == best(5, 4, 4)[:2] == best(5, 5, 0)[:2] == ("small", 5)
+    assert best(5, 5, 5)[:2] == ("full", 5)
+    assert best(0, 2, 1) == ("full", 1, "inconclusive") and best(0, 1, 1)[:2] == ("full", 1)
+    assert best(0, 2, 0)[2] == best(0, 0, 0)[2] == "not run"
 
 
 def test_a_part_renames_what_it_measures_and_its_controls():

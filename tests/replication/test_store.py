@@ -220,7 +220,8 @@ PLANTED = {
     "other settings and their hash": (rehashed(settings={"steps": 10**6}), "its config_hash is"),
     "another measurement": (rehashed(measurement="counts.nothing"), "its config_hash is"),
     "another scale": (
-        lambda line: rehashed(scale="small" if b'"scale": "full"' in line else "full")(line), "its config_hash is",
+        lambda line: rehashed(scale="small" if b'"scale": "full"' in line else "full")(line),
+        "its config_hash is",
     ),
     "no scale": (rehashed(scale="quick"), "its scale is 'quick', none of exact, small, full"),
     "another seed": (rehashed(seed=77), "its id is"),

@@ -21,7 +21,10 @@ class RayTasks:
     def __enter__(self) -> "RayTasks":
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # or Ray would tell its makers
         own = {} if self._address else {"num_cpus": self._workers, "include_dashboard": False}
-        self._ray.init(self._address or "local", log_to_driver=False, logging_level="ERROR", **own)
+        try:
+            self._ray.init(self._address or "local", log_to_driver=False, logging_level="ERROR", **own)
+        except Exception as error:  # Ray raises that very class where it does not start in time
+            raise ValueError(f"on: Ray cannot be {'reached' if self._address else 'started'}: {error}") from error
         self._gpus = self._ray.cluster_resources().get("GPU", 0)
         return self
 

@@ -72,9 +72,10 @@ class SlurmJobs:
             if not job.done():
                 raise self._submitit.core.utils.UncompletedJobError("pre-empted")
             text = job.result()
-        except self._submitit.core.utils.UncompletedJobError:
+        except self._submitit.core.utils.UncompletedJobError as error:
             job.cancel(check=False)  # Slurm may be about to start it again
-            return lost(f"job {job.job_id}, {job.state.lower()}; its log is {job.paths.stderr}")
+            how = "its time was over" if "timed-out" in str(error) else job.state.lower()
+            return lost(f"job {job.job_id}, {how}; its log is {job.paths.stderr}")
         shutil.rmtree(job.paths.folder, ignore_errors=True)
         return text
 

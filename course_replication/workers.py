@@ -80,9 +80,9 @@ def run_missing(
             while todo and len(begun) < workers and not outcome.out_of_time:
                 run, claim = todo.popleft(), claims.enter_context(ExitStack())
                 if claim.enter_context(store.claimed(run.id)) and _unfinished([run], store, asked):
-                    executor.start(run.id, job_of(run, store, device, dirty=dirty))
                     begun[run.id] = claim
-                else:
+                    executor.start(run.id, job_of(run, store, device, dirty=dirty))
+                else:  # another program is at it, or has done it
                     claim.close()
                     bar.update()
             seconds = None if budget is None else max(deadline - time.monotonic(), 0)

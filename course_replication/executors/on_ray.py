@@ -45,4 +45,4 @@ class RayTasks:
         try:
             return self._ray.get(task)
         except self._ray.exceptions.RayError as error:
-            return lost(f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
+            return lost(f"{type(error).__name__}: {str(error).strip().splitlines()[0].rstrip('.')}")

@@ -225,7 +225,7 @@ def test_options_of_slurm():
         "mem_gb=2.5",
         "gpus_per_node=1",
         "account=a=b",
-        "setup=module load cuda",
+        "setup=ml cuda",
     ]
     assert parameters(given) == {
         "timeout_min": 30,

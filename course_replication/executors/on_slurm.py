@@ -5,6 +5,7 @@ submitit keeps what it is given, and the answer, as pickles in a folder that all
 
 import re
 import shutil
+import subprocess
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -45,10 +46,10 @@ class SlurmJobs:
 
     def start(self, name: str, job: str) -> None:
         short = re.sub(r"[^\w.-]", "-", name)
-        executor = self._submitit.AutoExecutor(self._folder / short, cluster=self._cluster)
-        # A singleton waits for jobs of its name, such as those of a submitter that was killed.
-        executor.update_parameters(name=short, slurm_dependency="singleton", **self._parameters)
         self._clear(self._folder / short)
+        executor = self._submitit.AutoExecutor(self._folder / short, cluster=self._cluster)
+        # A singleton waits for jobs of its name, such as one that is being cancelled.
+        executor.update_parameters(name=short, slurm_dependency="singleton", **self._parameters)
         try:
             self._jobs[name] = executor.submit(_answer, job)
         except RuntimeError as error:
@@ -80,11 +81,11 @@ class SlurmJobs:
         return text
 
     def _clear(self, folder: Path) -> None:
-        """Cancel and forget the job of a submitter that is no more: the run is claimed by this one."""
-        for left in folder.glob("*_submitted.pkl") if self._cluster == "slurm" else ():
-            self._submitit.SlurmJob(folder, left.name.removesuffix("_submitted.pkl")).cancel(check=False)
-        for file in folder.glob("*"):
-            file.unlink(missing_ok=True)
+        """Cancel and forget the job of a command that was killed: its run is claimed by this one now."""
+        left = [file.name.removesuffix("_submitted.pkl") for file in folder.glob("*_submitted.pkl")]
+        if left and self._cluster == "slurm":
+            subprocess.run(["scancel", f"--name={folder.name}", *left], capture_output=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def parameters(options: Iterable[str]) -> dict:

@@ -269,7 +269,7 @@ def test_options_reach_the_script_of_the_job(store, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="slurm: the first job was refused: too many jobs"):
         run_missing(runs, store, executor=executor_on("slurm", store))
     left = (tmp_path / "cancelled").read_text(encoding="utf-8")
-    assert left == "7\n7\n", "the job of a submitter that is gone"
+    assert left == f"7\n--name={name} 7\n", "the job of a command that is gone"
 
 
 @pytest.mark.parametrize(

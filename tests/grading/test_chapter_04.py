@@ -37,6 +37,7 @@ def trees(latents):
     return metrics.dci(table(latents), num_samples=800, num_test=200, jobs=1).values
 
 
+@pytest.mark.slow
 def test_the_blind_spots_are_those_of_the_library():
     noise = torch.rand(len(Y), 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     noisy, sums = torch.cat([Y[:, :3], noise], 1), torch.cat([Y, Y[:, ::2] + Y[:, 1::2]], 1)

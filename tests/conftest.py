@@ -26,7 +26,7 @@ TREES = {"dci", "downstream_trees"}  # the scores that grow trees: the tests of 
 # nothing more to do: `make test` hands out whole files in this order, where pytest-xdist's own would be by how many
 # tests are in a file, and the longest are few.
 FIRST = (
-    "notebooks/test_chapters.py", "browser/test_built_book.py", "grading/test_hidden_checks.py",
+    "browser/test_built_book.py", "notebooks/test_chapters.py", "grading/test_hidden_checks.py",
     "published/test_dsprites_tables.py", "replication/test_runs.py", "notebooks/test_book.py",
     "notebooks/test_scorecard.py", "grading/test_chapter_04.py",
 )  # fmt: skip
@@ -46,14 +46,18 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(items):
-    place = {TESTS / name: order for order, name in enumerate(FIRST)}
-    items.sort(key=lambda item: place.get(item.path, len(FIRST)))  # the order within a file, and of the others, stays
     slow = [TESTS / name for name in SLOW]
+    first = {TESTS / name: order for order, name in enumerate(FIRST)}
+
+    def is_in_slow_place(item):
+        return any(item.path == place or place in item.path.parents for place in slow)
+
     for item in items:
-        here = any(item.path == place or place in item.path.parents for place in slow)
         values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-        if here or any(isinstance(value, str) and value in TREES for value in values):
+        if is_in_slow_place(item) or any(isinstance(value, str) and value in TREES for value in values):
             item.add_marker(pytest.mark.slow)
+    # What is fast comes last, and fills what is left of a worker's time; the order within a file stays.
+    items.sort(key=lambda item: first.get(item.path, len(FIRST) + (not is_in_slow_place(item))))
 
 
 @pytest.fixture(scope="session")

@@ -20,10 +20,10 @@ assert files and all(file.is_relative_to({target!r}) for file in files), files
 """
 
 
-def run(notebook, folder, installed):
+def run(notebook, folder, installed, live="some"):
     """Run a notebook as a reader has it, and look at what it imported."""
     notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
-    return run_notebook.run(notebook, folder, installed, SECONDS_PER_CELL, LIVE="some")
+    return run_notebook.run(notebook, folder, installed, SECONDS_PER_CELL, LIVE=live)
 
 
 def test_there_are_chapters():
@@ -33,6 +33,14 @@ def test_there_are_chapters():
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
     done = run(notebook_io.read(path), tmp_path, installed)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("path", [path for path in CHAPTERS if "LIVE" in path.read_text("utf-8")], ids=lambda p: p.stem)
+def test_runs_with_all_its_trainings(path, tmp_path, installed):
+    """Those too that are tables or models made before, unless somebody asks for them."""
+    done = run(notebook_io.read(path), tmp_path, installed, live="all")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -111,17 +111,32 @@ def test_plain_words_on_the_page_of_solutions():
     )
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
-def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
-    """The student's notebook too: an unanswered exercise stops nothing. The last cell adds up the points."""
-    notebook = notebook_io.read(path)
+# Of a notebook that has run, the kernel keeps what it has imported, which takes longer than most exercises.
+FORGET = """
+session._earned.clear()
+get_ipython().run_line_magic("reset", "-f")
+"""
+
+
+def with_its_points(path, folder) -> list:
+    """A notebook's cells, and one more that adds up the points and looks where the library came from."""
     tasks = registry.exercises_of(path.stem[:2])
     points = sum(task.points for task in tasks) if path in SOLUTIONS else 0
     words = ["from course_grading import session", "earned = [each.last for each in session._earned.values()]"]
     words += [f"assert len(earned) == {len(tasks)} and sum(earned) == {points}, earned"]
-    words += [f"import course_lib; assert course_lib.__file__.startswith({str(installed)!r})"]
-    notebook.cells.append(new_code_cell("\n".join(words)))
-    done = run_notebook.run(notebook, tmp_path, installed, SECONDS_PER_CELL)
+    words += [f"import course_lib; assert course_lib.__file__.startswith({str(folder)!r})"]
+    return [*notebook_io.read(path).cells, new_code_cell("\n".join(words))]
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=name_of)
+def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
+    """The student's, in which an unanswered exercise stops nothing, and then, as if alone, the solutions'."""
+    cells = with_its_points(exercises.student_path(path), installed) + [new_code_cell(FORGET)]
+    cells += with_its_points(path, installed)
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    both = nbformat.v4.new_notebook(cells=cells, metadata=notebook_io.read(path).metadata)
+    done = run_notebook.run(both, tmp_path, installed, SECONDS_PER_CELL)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -98,6 +98,7 @@ def explained(model: str, factor: int) -> np.ndarray:
     return 1 - within / (len(codes) * codes.var(0))
 
 
+@pytest.mark.slow
 def test_the_shares():
     says(
         "the nearest to it is A7, with .76 for the wall",

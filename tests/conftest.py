@@ -22,13 +22,13 @@ SLOW = (
     "notebooks/test_chapters.py", "published", "theory/test_two_spheres.py",
 )  # fmt: skip
 TREES = {"dci", "downstream_trees"}  # the scores that grow trees: the tests of all scores leave them to `make test`
-# Files that take a minute or more, the longest first. They begin, so that no worker is left with one when the other has
-# nothing more to do: `make test` hands out whole files in this order, where pytest-xdist's own would be by how many
+# Files that take about a minute or more, the longest first. They begin, so that no worker is left with one when the
+# other has nothing more to do: whole files are handed out in this order, where pytest-xdist's own would be by how many
 # tests are in a file, and the longest are few.
 FIRST = (
-    "browser/test_built_book.py", "notebooks/test_chapters.py", "grading/test_hidden_checks.py",
-    "published/test_dsprites_tables.py", "replication/test_runs.py", "notebooks/test_book.py",
-    "notebooks/test_scorecard.py", "grading/test_chapter_04.py",
+    "browser/test_built_book.py", "notebooks/test_chapters.py", "grading/test_check.py",
+    "grading/test_hidden_checks.py", "published/test_dsprites_tables.py", "replication/test_runs.py",
+    "notebooks/test_book.py",
 )  # fmt: skip
 # Tests of a minute each, that share nothing but the wheel: each is handed out by itself, as if it were a file.
 APART = "::test_runs_in_an_empty_folder_with_the_wheel["

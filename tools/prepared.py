@@ -40,7 +40,8 @@ def make(chapter: str) -> None:
             names["found"][name].save(PREPARED / f"{file}.safetensors")
     else:
         for name, file in TABLES[chapter].items():
-            names[name].to_csv(PREPARED / f"{file}.csv", index=False)
+            table = names[name].drop(columns="seconds", errors="ignore")  # which are of one computer
+            table.to_csv(PREPARED / f"{file}.csv", index=False)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,19 +46,19 @@ def pytest_xdist_make_scheduler(config, log):
     return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
+@cache
+def is_in_slow_place(path):
+    return any(path == TESTS / name or TESTS / name in path.parents for name in SLOW)
+
+
 def pytest_collection_modifyitems(items):
-    slow = [TESTS / name for name in SLOW]
-    first = {TESTS / name: order for order, name in enumerate(FIRST)}
-
-    def is_in_slow_place(item):
-        return any(item.path == place or place in item.path.parents for place in slow)
-
     for item in items:
         values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-        if is_in_slow_place(item) or any(isinstance(value, str) and value in TREES for value in values):
+        if is_in_slow_place(item.path) or any(isinstance(value, str) and value in TREES for value in values):
             item.add_marker(pytest.mark.slow)
     # What is fast comes last, and fills what is left of a worker's time; the order within a file stays.
-    items.sort(key=lambda item: first.get(item.path, len(FIRST) + (not is_in_slow_place(item))))
+    first = {TESTS / name: order for order, name in enumerate(FIRST)}
+    items.sort(key=lambda item: first.get(item.path, len(FIRST) + (not is_in_slow_place(item.path))))
 
 
 @pytest.fixture(scope="session")

@@ -70,6 +70,7 @@ def test_everything_that_is_installed_on_the_way_is_constrained():
     assert not missing
 
 
+@pytest.mark.slow
 def test_the_library_needs_no_jupyter():
     names = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
     assert not any(re.search("jupyter|ipython|ipykernel|ipywidgets|notebook|^nb", name) for name in names)
@@ -107,6 +108,7 @@ def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel):
     assert any(file.endswith("licenses/LICENSE") for file in files)
 
 
+@pytest.mark.slow
 def test_the_example_in_the_readme_runs(tmp_path):
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     script = tmp_path / "example.py"

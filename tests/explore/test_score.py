@@ -79,6 +79,7 @@ def good(tmp_path_factory):
     return dict(zip(paths, in_page(*paths)[1], strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too few", "ignore:.*one factor", "ignore:.*nothing was learnt")
 def test_the_same_numbers_to_a_millionth(good):
     assert len(good) == 11

@@ -216,6 +216,7 @@ def test_what_chapter_19_says_of_its_explorer():
     assert f"grows to {max(shared)}, within" in explorer_cell("19") and shared[-1] == max(shared)
 
 
+@pytest.mark.slow
 def test_what_chapter_15_says_of_training():
     """The trainings are stored by trainings.js; a hundred steps of each design are taken again."""
     text, node = explorer_cell("15", "train"), compute_driver_executable()[0]

@@ -192,6 +192,7 @@ def test_every_twin_has_its_question_its_blind_spot_and_its_chapter():
     assert set(BLIND) == set(TWINS)
 
 
+@pytest.mark.slow
 def test_from_a_shell(csv):
     command = [sys.executable, "-m", "course_lib", "score", csv, "--scores", "mig", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -167,9 +167,9 @@ shows. Whoever is to take the test should not read this page first. All of it is
 
 Twenty-three objectives, each asked in form A and, by another case, in form B. The wrong options are mistakes that
 people make, most of them named by a chapter's quiz or by the check of an exercise. **Difficulty is the authors'
-estimate**: no class has taken the test yet, so there is neither a share of right answers for any question nor a proof that the
-forms are equally hard. If you use it, let half of the class take form B first; that tells the forms apart from the
-course.
+estimate**: no class has taken the test yet, so there is neither a share of right answers for any question nor a proof
+that the forms are equally hard. If you use it, let half of the class take form B first; that tells the forms apart
+from the course.
 
 ## In a class
 

@@ -6,10 +6,12 @@ import numpy as np
 import torch
 from torch import nn
 
+import explorer_rooms
 import explorer_weights
 from course_lib import distances, metrics
 from course_lib.frameworks import BetaVAE, Step
 from course_lib.losses import kl_to_standard_normal
+from course_lib.losses.reconstruction import unstandardise
 from course_lib.metrics.traversals import variances
 from course_lib.models import VAE, DiagonalGaussian
 from course_lib.models.networks import initialise
@@ -122,3 +124,31 @@ def of_capacities():
         yield "capacity.judge", [{"call": "network.model", "with": [name]}], {
             "nats": nats.tolist(), "left": left.item(), "follows": follows,
         }  # fmt: skip
+
+
+def edited(name: str, room: int, wall: int, edit: torch.Tensor) -> list[float]:
+    """What chapter 01's explorer says of an edit (10,): the error on floor, wall, object and sky, 100 without one."""
+    data, model = explorer_rooms.grid(), explorer_weights.read(name).double()
+    factors = explorer_rooms.starts(data)[room]
+    wanted = data.images(data.space.index(explorer_rooms.with_each(factors, explorer_rooms.WALL)[wall])).double() / 255
+    stored, parts = explorer_rooms.stored(), explorer_rooms.parts(data, factors)
+    code = torch.tensor(stored["rooms"][room]["codes"][name][stored["wall"]], dtype=torch.float64)
+    painted = unstandardise(model.decoder(torch.stack([code, code + edit])), model).clamp(0, 1)
+    error = (painted - wanted).square().sum(1)
+    return [(100 * error[1][parts == part].sum() / error[0].sum()).item() for part in range(4)]
+
+
+def of_dials():
+    stored = explorer_rooms.stored()
+    for room, wall in ((0, 8), (1, 3), (2, 0)):
+        for name in explorer_weights.DECODERS:
+            tables = stored["rooms"][room]["codes"][name], stored["means"][name]
+            codes, means = (torch.tensor(table, dtype=torch.float64) for table in tables)
+            given = {"name": name, "room": room, "wall": wall}
+            best, direction = codes[wall] - codes[stored["wall"]], means[wall] - means[stored["wall"]]
+            yield "dials.best", [given], best.tolist()
+            yield "dials.direction", [given], direction.tolist()
+            one = torch.zeros(10).double()
+            one[best.abs().argmax()] = 1.3
+            for edit in (one, best):
+                yield "dials.judge", [given | {"edit": edit.tolist()}], edited(name, room, wall, edit)

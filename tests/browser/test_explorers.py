@@ -4,6 +4,7 @@ Each stands alone in a page of its own, so that no book has to be built; one tes
 """
 
 import base64
+import json
 import math
 import re
 
@@ -16,6 +17,7 @@ import browser as chromium
 import explorer_cases
 import explorer_model_cases
 import explorer_pages
+import explorer_rooms
 import explorer_weights
 import notebook_io
 import page_rules
@@ -26,7 +28,8 @@ from course_lib.losses import kl_to_standard_normal, shared_latents
 from course_lib.models import mlp_vae
 
 NAMES = (
-    "adversary", "kernel", "cloud", "triplet", "sphere", "posteriors", "map", "rotate", "train", "capacity", "score",
+    "adversary", "kernel", "cloud", "triplet", "sphere", "posteriors", "map", "rotate", "train", "capacity", "dials",
+    "score",
 )  # fmt: skip
 GROUND = {"light": ("#FBFAF7", "#22272E"), "dark": ("#14181E", "#CED6DD")}
 FALLBACK = "It needs JavaScript."
@@ -239,6 +242,46 @@ def test_the_twelve_networks_by_keyboard(explorer):
         assert faults == []
 
 
+def test_the_dials_by_keyboard(explorer):
+    turned_by = r"(\w)(\d) by ([+−]\d+\.\d)"
+    with explorer("dials") as (page, faults):
+        page.get_by_text("Machine A, room 1, wanted: a wall in violet. No dial is turned").wait_for()
+        for machine, name in zip("AB", explorer_weights.DECODERS, strict=True):
+            if machine == "B":
+                page.get_by_role("radio", name="A", exact=True).press("ArrowRight")
+                page.get_by_text("Machine B, room 1").wait_for()
+                page.wait_for_timeout(300)
+            before = page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()")
+            said = press(page, page.get_by_role("button", name="Dial 8"), "ArrowUp", 6)
+            ((letter, dial, by),) = re.findall(turned_by, said)
+            assert letter == machine and dial == "8" and float(by.replace("−", "-")) > 0
+            check_edit(said, name, 0, 8, {8: float(by)})
+            assert page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()") != before
+            said = press(page, page.get_by_role("slider", name="Room"), "ArrowRight", 2)
+            check_edit(said, name, 2, 8, {8: float(by)})  # an edit goes along into another room
+            press(page, page.get_by_role("slider", name="Room"), "Home")
+        said = press(page, page.get_by_role("slider", name="Wanted wall"), "ArrowLeft", 5)
+        assert "a wall in green" in said
+        stored = explorer_rooms.stored()
+        codes, means = stored["rooms"][0]["codes"][name], stored["means"][name]
+        for label, table in (("A direction", means), ("At best", codes)):
+            said = press(page, page.get_by_role("button", name=label), "Enter")
+            edit = {dial: table[3][dial] - table[6][dial] for dial in range(10)}
+            check_edit(said, name, 0, 3, edit)
+            assert sum(abs(by) >= 0.05 for by in edit.values()) == numbers(said)[1]
+        said = press(page, page.get_by_role("button", name="Put back"), "Enter")
+        assert "No dial is turned. The error, which is 100 with no dial turned, is 100:" in said and faults == []
+
+
+def check_edit(said, name, room, wall, edit):
+    """What the explorer says of an edit is what course_lib has for it."""
+    turned = torch.zeros(10, dtype=torch.float64)
+    for dial, by in edit.items():
+        turned[dial] = by
+    floor, walls, thing, sky = explorer_model_cases.edited(name, room, wall, turned)
+    assert numbers(said)[-5:] == pytest.approx([floor + walls + thing + sky, walls, floor, thing, sky], abs=0.6)
+
+
 def test_training_in_the_page(explorer):
     with explorer("train") as (page, faults):
         start = page.get_by_role("button", name="Start")
@@ -294,6 +337,57 @@ def check_look(said, model, codes, z):
     assert found[:2] == pytest.approx(z, abs=0.006 if abs(z[0]) < 9 else 0.6)
     assert found[2] == pytest.approx(logits.sigmoid().sum().item(), abs=0.06)
     assert found[4] == pytest.approx(doubt, abs=0.06) and found[5:7] == [column, row]
+
+
+def longest_task(browser, page, act):
+    """The longest task of the page's main thread while `act` runs, in milliseconds of the processor."""
+    browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline"])
+    try:
+        act()
+    finally:
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    main = {thread for thread, name in names.items() if name == "CrRendererMain"}
+    tasks = [
+        e["tdur"] for e in events if e["name"].endswith("RunTask") and (e["pid"], e["tid"]) in main and "tdur" in e
+    ]
+    assert tasks
+    return max(tasks) / 1000
+
+
+def drag_all(page):
+    """Draw every slider along its whole length, and every point by a few pixels."""
+    for slider in page.get_by_role("slider").all():
+        box = slider.bounding_box()
+        y = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + 8, y)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] - 8, y, steps=12)
+        page.mouse.up()
+    for handle in page.locator(".handle").all()[:3]:
+        box = handle.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 12, y + 15, steps=8)
+        page.mouse.up()
+    page.wait_for_timeout(300)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_task_of_a_tenth_of_a_second_while_dragging(browser, explorer, name):
+    with explorer(name) as (page, faults):
+        page.set_viewport_size({"width": chromium.WIDE, "height": 1400})
+        page.wait_for_timeout(1500)  # what it computes first is over
+        assert longest_task(browser, page, lambda: drag_all(page)) < 100 and faults == []
+
+
+def test_a_task_of_a_tenth_of_a_second_is_found(browser, explorer):
+    busy = "() => document.querySelector('input').addEventListener('input', () => { %s })"
+    slow = "const end = performance.now() + 800; while (performance.now() < end);"
+    with explorer("sphere") as (page, _):
+        page.evaluate(busy % slow)
+        assert longest_task(browser, page, lambda: page.get_by_role("slider").first.press("ArrowLeft")) > 100
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])

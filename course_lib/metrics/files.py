@@ -34,9 +34,7 @@ def read_table(path: Path, latents: list[str] | None, factors: list[str] | None)
     if not path.is_file():
         raise ValueError(f"file: {path} is not there.")
     if latents is not None and path.suffix == ".npz":
-        raise ValueError(
-            "latents: these are chosen among the columns of a .csv; a .npz has them in its array `latents`."
-        )
+        raise ValueError("latents: chosen among the columns of a .csv; a .npz has them in its array `latents`.")
     content = path.read_bytes()
     try:
         found = _npz(content, factors) if path.suffix == ".npz" else _csv(content, latents, factors)

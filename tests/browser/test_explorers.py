@@ -501,6 +501,33 @@ def test_on_a_phone(browser, folder):
     context.close()
 
 
+# Where the button that leads back to the top lies upon words of the sentence.
+COVERED = """() => {
+  const button = document.querySelector('#pst-back-to-top').getBoundingClientRect(), range = document.createRange();
+  range.selectNodeContents(document.querySelector('.explorer .readout'));
+  return [button.width > 20, [...range.getClientRects()].filter(line => line.right > button.left && line.bottom > button.top
+    && line.left < button.right && line.top < button.bottom).length];
+}"""
+
+
+def test_the_way_back_to_the_top_leaves_the_sentence_free(browser, html):
+    sizes = {"viewport": {"width": chromium.NARROW, "height": chromium.HEIGHT}, "has_touch": True}
+    context = browser.new_context(**sizes)
+    page = context.new_page()
+    page.goto((html / "chapters" / "08_impossibility.html").as_uri())
+    above = "document.querySelector('.explorer.alive').getBoundingClientRect().top - 500"
+    page.evaluate(f"scrollBy({{ top: {above}, behavior: 'instant' }})")
+    for by in (150, -100):  # the button comes when a reader scrolls up
+        page.mouse.wheel(0, by)
+        page.wait_for_timeout(300)
+    box = page.locator(".explorer .readout").bounding_box()
+    assert box["y"] + box["height"] > chromium.HEIGHT - 60  # where the button is
+    assert page.evaluate(COVERED) == [True, 0]
+    page.add_style_tag(content=".explorer .readout { padding: 0 !important }")
+    assert page.evaluate(COVERED)[1] > 0  # it would be otherwise
+    context.close()
+
+
 def test_without_scripts_the_words_stand(browser, folder):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

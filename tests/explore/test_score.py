@@ -150,7 +150,8 @@ def test_the_same_sentence_for_every_bad_file(tmp_path):
 
 CHOICES = [  # kind of file, latents, factors, and what is said of those that do not fit
     ("csv", ["x", "z1"], ["b"], None),
-    ("csv", ["z1"], None, None),
+    ("csv", ["z0", "x", "z1"], None, None),
+    ("csv", ["z1"], None, "row 2, column x: 0.5 is no integer"),
     ("csv", None, ["c", "a"], None),
     ("csv", ["x"], ["x"], "row 2, column x: 0.5 is no integer"),
     ("csv", ["y", "y"], None, "latents: got 'y'; the file has a, b, c, x, z0, z1."),

@@ -4,11 +4,13 @@ Each stands alone in a page of its own, so that no book has to be built; one tes
 """
 
 import base64
+import io
 import json
 import math
 import re
 
 import numpy as np
+import pandas
 import pytest
 import torch
 from torch.nn.functional import softplus
@@ -420,6 +422,18 @@ def shown_numbers(page):
     return {row.split("\n")[0]: tuple(map(float, row.replace("−", "-").split("\t")[-2:])) for row in rows}
 
 
+def explorer_table(page):
+    """The table by factor: name of the score → its values, in the order of the factors."""
+    rows = page.get_by_role("region", name="Scores by factor").locator("tbody tr:not(.chance)").all_inner_texts()
+    return {row.split("\t")[0]: [float(value.replace("−", "-")) for value in row.split("\t")[1:]] for row in rows}
+
+
+def example_of(page, degrees, names):
+    """The example's latents, and those of its factors that are named."""
+    table = pandas.read_csv(io.StringIO(page.evaluate(f"Explore.score.example({degrees})")))
+    return table[["z0", "z1", "z2", "z3"]].to_numpy(), table[names]
+
+
 def test_a_file_that_is_dropped_chosen_or_generated_is_scored_and_goes_nowhere(browser, folder, tmp_path):
     draws = np.random.default_rng(0)
     factors = np.stack(np.unravel_index(np.arange(10_000), (10, 10, 10, 10)), 1)
@@ -450,10 +464,22 @@ def test_a_file_that_is_dropped_chosen_or_generated_is_scored_and_goes_nowhere(b
         page.get_by_text("example at 35°.csv: 1,000 rows").wait_for(timeout=20_000)
         page.get_by_role("button", name="Score the example").press("Enter")
         page.locator(".results table").first.wait_for(timeout=20_000)
+        page.get_by_role("textbox", name="Factors").fill("size, hue")
+        page.keyboard.press("Enter")  # and the same table is scored again
+        page.get_by_text("4 latents, factors size, hue.").wait_for(timeout=20_000)
+        table = explorer_table(page)
+        chosen = metrics.mig.from_samples(*example_of(page, 35, ["size", "hue"]))
+        assert table["MIG"] == pytest.approx([chosen.values[name] for name in ("size", "hue")], abs=6e-4)
+        page.get_by_role("textbox", name="Latents").fill("z0, y")
+        page.keyboard.press("Enter")
+        page.get_by_text("latents: got 'y'; the file has z0, z1, z2, z3, height, hue, size.").wait_for()
+        page.get_by_role("textbox", name="Latents").fill("")
+        page.keyboard.press("Enter")
+        page.get_by_text("4 latents, factors size, hue.").wait_for(timeout=20_000)
         with page.expect_download() as download:
             page.get_by_role("button", name="Save it").press("Enter")
         assert download.value.path().read_text().startswith("z0,z1,z2,z3,height,hue,size\n")
-        assert len(workers) == 5  # one for each file: the page itself computes nothing
+        assert len(workers) == 8  # one for each file: the page itself computes nothing
         found = page_rules.inspect(page, (page_rules.accessibility_faults,))
         assert not any(found.values()), found
         assert faults == [] and all(url.startswith("blob:") for url in requests), requests
@@ -505,8 +531,8 @@ def test_on_a_phone(browser, folder):
 COVERED = """() => {
   const button = document.querySelector('#pst-back-to-top').getBoundingClientRect(), range = document.createRange();
   range.selectNodeContents(document.querySelector('.explorer .readout'));
-  return [button.width > 20, [...range.getClientRects()].filter(line => line.right > button.left && line.bottom > button.top
-    && line.left < button.right && line.top < button.bottom).length];
+  const lies = line => line.right > button.left && line.bottom > button.top && line.left < button.right;
+  return [button.width > 20, [...range.getClientRects()].filter(line => lies(line) && line.top < button.bottom).length];
 }"""
 
 

@@ -131,7 +131,7 @@
     };
     const byFactor = ({ names, byFactor: found, shuffledByFactor: chance }) => table('Scores by factor', ['score', ...names],
       Object.keys(ABOUT).filter(name => found[name]).flatMap(name => [[ABOUT[name][0], found], ['shuffled', chance]].map(([title, side]) =>
-        element('tr', {}, cell(title, 'th', { scope: 'row' }), ...side[name].map(value => cell(shown(value)))))));
+        element('tr', side === chance ? { class: 'chance' } : {}, cell(title, 'th', { scope: 'row' }), ...side[name].map(value => cell(shown(value)))))));
     const part = (title, ...inside) => element('section', {}, element('p', { class: 'title' }, title), ...inside);
 
     function draw() {

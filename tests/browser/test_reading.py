@@ -94,8 +94,7 @@ def test_formulas_are_set_in_parts(browser, html):
         with chromium.opened(reader, "chapters/03_beta_vae_and_capacity.html") as (page, faults):
             page.wait_for_timeout(100)
             counts = page.evaluate("[...counts]")
-            steps = [after - before for before, after in zip(sorted(counts), sorted(counts)[1:], strict=False)]
-            assert max(counts) > 80 and max(steps) < max(counts) / 2 and faults == []
+            assert max(counts) > 80 and any(0 < count < max(counts) for count in counts) and faults == []
             assert page.locator(".math:not(:has(mjx-container))").count() == 0
 
 

@@ -1,5 +1,6 @@
 """What explorers with a network must compute: cases of `explorer_cases.py`, by course_lib and PyTorch."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -126,16 +127,24 @@ def of_capacities():
         }  # fmt: skip
 
 
-def edited(name: str, room: int, wall: int, edit: torch.Tensor) -> list[float]:
-    """What chapter 01's explorer says of an edit (10,): the error on floor, wall, object and sky, 100 without one."""
-    data, model = explorer_rooms.grid(), explorer_weights.read(name).double()
-    factors = explorer_rooms.starts(data)[room]
-    wanted = data.images(data.space.index(explorer_rooms.with_each(factors, explorer_rooms.WALL)[wall])).double() / 255
-    stored, parts = explorer_rooms.stored(), explorer_rooms.parts(data, factors)
-    code = torch.tensor(stored["rooms"][room]["codes"][name][stored["wall"]], dtype=torch.float64)
-    painted = unstandardise(model.decoder(torch.stack([code, code + edit])), model).clamp(0, 1)
+@functools.cache
+def wish(name: str, room: int, wall: int) -> tuple:
+    """A decoder of chapter 01, the room's code (10,), the wanted picture (3, 64, 64), and its parts (64, 64)."""
+    stored = explorer_rooms.stored()
+    here = stored["rooms"][room]
+    code = torch.tensor(here["codes"][name][stored["wall"]], dtype=torch.float64)
+    parts = torch.tensor(list(map(int, here["parts"]))).view(64, 64)
+    return explorer_weights.read(name).double(), code, explorer_rooms.picture(here, wall).double() / 255, parts
+
+
+def edited(name: str, room: int, wall: int, edits: torch.Tensor) -> torch.Tensor:
+    """What chapter 01's explorer says of edits (n, 10): the errors on floor, wall, object and sky, (n, 4), in per cent
+    of the error without one."""
+    model, code, wanted, parts = wish(name, room, wall)
+    painted = unstandardise(model.decoder(torch.cat([code[None], code + edits])), model).clamp(0, 1)
     error = (painted - wanted).square().sum(1)
-    return [(100 * error[1][parts == part].sum() / error[0].sum()).item() for part in range(4)]
+    by_part = torch.stack([error[1:, parts == part].sum(1) for part in range(len(explorer_rooms.PARTS))], 1)
+    return 100 * by_part / error[0].sum()
 
 
 def of_dials():
@@ -151,4 +160,5 @@ def of_dials():
             one = torch.zeros(10).double()
             one[best.abs().argmax()] = 1.3
             for edit in (one, best):
-                yield "dials.judge", [given | {"edit": edit.tolist()}], edited(name, room, wall, edit)
+                found = edited(name, room, wall, edit[None])[0]
+                yield "dials.judge", [given | {"edit": edit.tolist()}], found.tolist()

@@ -73,6 +73,12 @@ def planes(images: torch.Tensor) -> dict:
     return {"planes": base64.b64encode(data).decode(), "uses": uses}
 
 
+def picture(stored_room: dict, wall: int) -> torch.Tensor:
+    """A stored room with one of the walls, uint8 (3, 64, 64)."""
+    data = np.frombuffer(base64.b64decode(stored_room["planes"]), np.uint8).reshape(-1, 64, 64)
+    return torch.from_numpy(np.stack([data[uses[wall]] for uses in stored_room["uses"]]))
+
+
 def rounded(codes: torch.Tensor) -> list:
     return [[round(value, 4) for value in row] for row in codes.tolist()]
 

@@ -109,8 +109,9 @@ def test_the_rooms_are_those_of_the_library(tmp_path):
     for (room, wall), picture in zip(pairs, found, strict=True):
         factors = starts[room].clone()
         factors[explorer_rooms.WALL] = wall
-        levels = (torch.tensor(picture) * 255).round().int()
-        assert torch.equal(levels, grid.images(grid.space.index(factors)).flatten().int())
+        drawn, levels = grid.images(grid.space.index(factors)).squeeze(0), (torch.tensor(picture) * 255).round().int()
+        assert torch.equal(levels, drawn.flatten().int())
+        assert torch.equal(explorer_rooms.picture(stored["rooms"][room], wall), drawn)
 
 
 def test_a_network_of_the_library_under_node(tmp_path):
@@ -198,32 +199,34 @@ def test_what_chapter_05_says_of_its_explorer():
 def test_what_chapter_01_says_of_its_dials():
     text = explorer_cell("01")
 
-    def left(name, edit, room, wall=8):
-        turned = torch.zeros(10, dtype=torch.float64)
-        if isinstance(edit, dict):
-            turned[list(edit)] = torch.tensor(list(edit.values()), dtype=torch.float64)
-        else:
-            turned += edit
-        return round(sum(explorer_model_cases.edited(name, room, wall, turned)))
+    def edit_of(turned):
+        edit = torch.zeros(10, dtype=torch.float64)
+        edit[list(turned)] = torch.tensor(list(turned.values()), dtype=torch.float64)
+        return edit
+
+    def left(name, edits, room):
+        found = explorer_model_cases.edited(name, room, 8, torch.stack(edits)).sum(1)
+        return [round(value) for value in found.tolist()]
 
     entangled, tidy = explorer_weights.DECODERS
-    means = torch.tensor(explorer_rooms.stored()["means"][entangled], dtype=torch.float64)
-    assert [left(tidy, {8: 1.2}, room) for room in range(3)] == [14, 16, 16]
+    one, two = edit_of({8: 1.2}), edit_of({7: -7.5, 1: -3.7})
+    assert [left(tidy, [one], room) for room in range(3)] == [[14], [16], [16]]
     assert "B8, turned by +1.2, leaves 14 of the error’s 100 in the first room and 16 in both others" in text
-    assert [left(entangled, {7: value}, 0) for value in (-2, -8.7)] == [202, 58]
-    lowest = torch.zeros(10, dtype=torch.float64).index_fill(0, torch.tensor(7), -8.7)
-    assert round(explorer_model_cases.edited(entangled, 0, 8, lowest)[explorer_rooms.PARTS.index("object")]) == 20
-    assert (
-        "202 at −2, and turned down as far as it goes, by −8.7, it still leaves 58, of which 20 on the object" in text
-    )
+    lowest = edit_of({7: -8.7})
+    assert left(entangled, [edit_of({7: -2}), lowest], 0) == [202, 58]
+    parts = explorer_model_cases.edited(entangled, 0, 8, lowest[None])[0]
+    assert round(parts[explorer_rooms.PARTS.index("object")].item()) == 20
+    said = "202 at −2, and turned down as far as it goes, by −8.7, it still leaves 58, of which 20 on the object"
+    assert said in text
+    means = torch.tensor(explorer_rooms.stored()["means"][entangled], dtype=torch.float64)
+    found = [left(entangled, [two, means[8] - means[6]], room) for room in range(3)]
+    assert found == [[14, 6], [21, 13], [59, 17]]
+    assert "A7 by −7.5 and A1 by −3.7 leave 14" in text and "it leaves 21 and 59" in text
+    assert "turns all ten dials and leaves 6, 13 and 17" in text
     code = explorer_rooms.stored()["rooms"][0]["codes"][entangled][6]
     assert round(-8 - code[7], 1) == -8.7
-    assert [left(entangled, {7: -7.5, 1: -3.7}, room) for room in range(3)] == [14, 21, 59]
-    assert "A7 by −7.5 and A1 by −3.7 leave 14" in text and "it leaves 21 and 59" in text
-    assert [left(entangled, means[8] - means[6], room) for room in range(3)] == [6, 13, 17]
-    assert "turns all ten dials and leaves 6, 13 and 17" in text
-    alone = [left(entangled, {dial: value - code[dial]}, 0) for dial in range(10) for value in range(-8, 9, 2)]
-    assert min(alone) > 55  # no dial of A does it
+    alone = [edit_of({dial: value - code[dial]}) for dial in range(10) for value in range(-8, 9, 4)]
+    assert min(left(entangled, alone, 0)) > 55  # no dial of A does it
 
 
 def test_what_chapter_02_says_of_its_map():

@@ -222,7 +222,8 @@ def test_what_chapter_01_says_of_its_dials():
     found = [left(entangled, [two, means[8] - means[6]], room) for room in range(3)]
     assert found == [[14, 6], [21, 13], [59, 17]]
     assert "A7 by −7.5 and A1 by −3.7 leave 14" in text and "it leaves 21 and 59" in text
-    assert "turns all ten dials and leaves 6, 13 and 17" in text
+    assert ((means[8] - means[6]).abs() >= 0.05).sum() == 8  # what the explorer counts as turned
+    assert "turns eight of the ten dials and leaves 6, 13 and 17" in text
     code = explorer_rooms.stored()["rooms"][0]["codes"][entangled][6]
     assert round(-8 - code[7], 1) == -8.7
     alone = [edit_of({dial: value - code[dial]}) for dial in range(10) for value in range(-8, 9, 4)]

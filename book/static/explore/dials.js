@@ -80,7 +80,7 @@
         now().edit[dial] = Math.round((value - start(Explore, now().name, now().room)[dial]) * 10) / 10;
       },
     }));
-    const canvases = ['What the machine paints.', 'What is wanted.', 'Where they differ.'].map(words => {
+    const canvases = ['Painted.', 'Wanted.', 'Where they differ.'].map(words => {
       const canvas = element('canvas', { width: SIZE, height: SIZE, 'aria-hidden': 'true' });
       panel.picture(words, SIZE, SIZE, 'third').stage.prepend(canvas);
       return canvas;

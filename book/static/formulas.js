@@ -5,6 +5,7 @@
   if (!window.MathJax) return;  // a page without any
   window.MathJax.startup = {
     async pageReady() {
+      if (location.hash) return void await window.MathJax.typesetPromise();  // or the place that is asked for would move
       const parts = [[]];
       let count = 0;
       for (const block of document.querySelectorAll('article section > :not(section)')) {

@@ -2,10 +2,9 @@
 // once would take a quarter of a second. It runs after the page's settings for MathJax, and before MathJax itself.
 (() => {
   const PART = 25;  // formulas; some thirty milliseconds
-  if (!window.MathJax) return;  // a page without any
+  if (!window.MathJax || location.hash) return;  // a page without any; or a place is asked for, which would move
   window.MathJax.startup = {
     async pageReady() {
-      if (location.hash) return void await window.MathJax.typesetPromise();  // or the place that is asked for would move
       const parts = [[]];
       let count = 0;
       for (const block of document.querySelectorAll('article section > :not(section)')) {

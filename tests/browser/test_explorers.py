@@ -527,12 +527,11 @@ def test_on_a_phone(browser, folder):
     context.close()
 
 
-# Where the button that leads back to the top lies upon words of the sentence.
-COVERED = """() => {
-  const button = document.querySelector('#pst-back-to-top').getBoundingClientRect(), range = document.createRange();
-  range.selectNodeContents(document.querySelector('.explorer .readout'));
-  const lies = line => line.right > button.left && line.bottom > button.top && line.left < button.right;
-  return [button.width > 20, [...range.getClientRects()].filter(line => lies(line) && line.top < button.bottom).length];
+# How far the column of the sentence's words ends before the button that leads back to the top, in pixels.
+FREE = """() => {
+  const said = document.querySelector('.explorer .readout'), button = document.querySelector('#pst-back-to-top');
+  const end = said.getBoundingClientRect().right - parseFloat(getComputedStyle(said).paddingRight);
+  return button.getBoundingClientRect().left - end;
 }"""
 
 
@@ -548,9 +547,9 @@ def test_the_way_back_to_the_top_leaves_the_sentence_free(browser, html):
         page.wait_for_timeout(300)
     box = page.locator(".explorer .readout").bounding_box()
     assert box["y"] + box["height"] > chromium.HEIGHT - 60  # where the button is
-    assert page.evaluate(COVERED) == [True, 0]
-    page.add_style_tag(content=".explorer .readout { padding: 0 !important }")
-    assert page.evaluate(COVERED)[1] > 0  # it would be otherwise
+    assert page.locator("#pst-back-to-top").is_visible() and page.evaluate(FREE) > 0
+    page.add_style_tag(content=".explorer .readout { padding-right: 1rem !important }")
+    assert page.evaluate(FREE) < 0  # as it was
     context.close()
 
 

@@ -6,7 +6,7 @@ import warnings
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from course_replication.lines import NEEDED, line_of, result_in
+from course_replication.lines import NEEDED, SCALES, line_of, result_in
 from course_replication.locks import locked
 
 __all__ = ["NEEDED", "RESULTS", "Store"]
@@ -26,16 +26,20 @@ class Store:
     def __init__(self, path: str | Path = RESULTS):
         self.path = Path(os.path.realpath(path))
 
-    def results(self) -> dict[str, dict]:
+    def results(self, scale: str | None = None) -> dict[str, dict]:
         """Results by the id of the run, in the order in which they came.
 
-        Raises ValueError with the place of the first line that is not one; warns of a last line that is cut off, which
-        is what a kill leaves: its run counts as not done.
+        scale : "exact", "small" or "full", for those of that scale alone.
+
+        Raises ValueError for another scale, and with the place of the first line that is not a result; warns of a last
+        line that is cut off, which is what a kill leaves: its run counts as not done.
         """
+        if scale not in (None, *SCALES):
+            raise ValueError(f"scale: got {scale!r}; expected one of {', '.join(SCALES)}, or None for all.")
         found, cut_off = self._sound()
         if cut_off:
             warnings.warn(cut_off, stacklevel=1)  # of this place, so that it is said once
-        return found
+        return {run: each for run, each in found.items() if scale in (None, each["scale"])}
 
     def faults(self, *, cut_off: bool = True) -> list[str]:
         """A sentence with its place for each line that is not a result. cut_off : the last one, if a kill has cut it

@@ -177,7 +177,7 @@ ROWS = {  # the runs, and what stands before their metrics
 @pytest.mark.parametrize("key", ROWS)
 def test_the_six_runs_are_the_store_s(key, six_rows):
     wanted, before = ROWS[key]
-    runs = [run for run in Store().results().values() if run["measurement"] == "training.scores"]
+    runs = [run for run in Store().results("small").values() if run["measurement"] == "training.scores"]
     runs = [run for run in runs if all(run["settings"].get(name) == value for name, value in wanted.items())]
     means = [
         sum(run["metrics"][f"{before}{metric}"] for run in runs) / len(runs)

@@ -28,7 +28,7 @@ def verdict(claim: str):
 def distinct(**settings) -> float:
     """The mean rank correlation without the pairs of an image and itself, over the stored runs with these settings."""
     settings |= {"spacing": 2, "latents": 7, "reconstruction": "mse"}
-    runs = [run for run in Store().results().values() if settings.items() <= run["settings"].items()]
+    runs = [run for run in Store().results("small").values() if settings.items() <= run["settings"].items()]
     values = [run["metrics"]["rank-distinct"] for run in runs if "rank-distinct" in run["metrics"]]
     assert len(values) == 5
     return mean(values)
@@ -157,7 +157,7 @@ def test_the_stored_runs():
     assert all(abs(row[1] - 0.52) < 0.07 and abs(row[4] - 0.25) < 0.03 and row[2] < 0.03 for row in told)
     says("those with the soft loss a little to the right. The five in ℓ2 are scattered, as the turned codes are")
     assert found["ℓ1, soft"][1] == max(row[1] for row in told) and scattered[2] > 4 * max(row[2] for row in told)
-    runs = [run for run in Store().results().values() if run["settings"].get("framework") == "TripletVAE"]
+    runs = [run for run in Store().results("small").values() if run["settings"].get("framework") == "TripletVAE"]
     values = {1: [], 2: []}
     for run in runs:
         values[run["settings"]["norm"]].append(run["metrics"]["axis-alignment"])

@@ -269,7 +269,7 @@ def test_the_cards_say_what_the_text_says():
 
 def test_two_kinds_of_large_kernels():
     found = {600: {}, 3_000: {}}
-    for run in Store().results().values():
+    for run in Store().results("small").values():
         if run["measurement"] == "kernels.learnt" and run["settings"]["radius"] == 63:
             found[run["settings"]["steps"]][run["seed"]] = run["metrics"]
     says("two of five seeds were still at .977 and .978, and the other three at .995")
@@ -298,7 +298,7 @@ def test_at_work():
     assert rows["AdaGVAE", "learnt"][5] < rows["AdaGVAE", "mse-box"][5] - 0.15
     says("five seeds show no clear difference, by MIG or by order")
     left = {}
-    for run in Store().results().values():
+    for run in Store().results("small").values():
         settings = run["settings"]
         if run["measurement"] == "training.scores" and (settings["framework"], settings["beta"]) == (
             "BetaVAE",

@@ -91,8 +91,8 @@ def cheap(tmp_path, monkeypatch):
 def result():
     """(name, **changes) → the result of a run of that measurement."""
 
-    def make(name="a", **changes):
-        run = Run(name, scale="full")
+    def make(name="a", scale="full", **changes):
+        run = Run(name, scale=scale)
         found = {"id": run.id, **run.config, "config_hash": run.config_hash, "seed": 0}
         return found | {"metrics": {"value": 0.1 + 0.2}} | changes
 

@@ -90,6 +90,15 @@ def test_what_a_kill_left_of_a_line_is_not_read_and_cut_off(store, result, lengt
     assert names(store) == ["a", "c"] and store.path.read_bytes().startswith(whole) and not store.faults()
 
 
+def test_results_of_one_scale(store, result):
+    assert store.add(result("a", scale="small")) and store.add(result("b", scale="full"))
+    assert names(store) == ["a", "b"]
+    assert [each["measurement"] for each in store.results("full").values()] == ["b"]
+    assert store.results("exact") == {}
+    with pytest.raises(ValueError, match="scale: got 'tiny'; expected one of exact, small, full, or None"):
+        store.results("tiny")
+
+
 def test_a_file_that_is_only_a_torn_line(store, result):
     store.path.write_bytes(b'{"id": "a"')
     with pytest.warns(UserWarning, match="line 1 of .* is cut off"):

@@ -11,7 +11,7 @@ import torch
 from course_lib.data import XYSquares
 from course_lib.frameworks import ISATCVAE, ISAVAE, Step
 from course_lib.models import mlp_vae
-from course_replication import Context, load_claims
+from course_replication import Context, Store, load_claims
 from course_replication.measurements import prior_trainings
 from course_replication.plans import metrics_of, parts_of
 
@@ -133,3 +133,18 @@ def test_the_plans_for_learnt_exponents_start_at_2_beside_the_normal_prior():
         assert (learnt["outer"], learnt["inner"], learnt["learnt"]) == (2.1, 2.0, True)
         assert {each["framework"] for each in (plain, learnt)} == {"ISAVAE"}, "both divergences are sampled"
         assert part.seeds == 5 and part.settings["betas"][0] == 1.0
+
+
+def test_the_normal_priors_of_both_figures_are_the_same_models():
+    """Networks of one seed train alike in groups of four (Figure 6) and of eight (Figure 5a), to the last digit."""
+    results, singles = Store().results(), []
+    for claim, size in ((LEARNT, 4), (PLANNED["isa/figure-5a"], 8)):
+        (part,) = (part for part in parts_of(claim, "small") if part.scale == "small")
+        found = {}
+        for run in part.runs():
+            for name, value in results[run.id]["metrics"].items():
+                if name.startswith("of/mig/beta-vae/"):
+                    *_, beta, place = name.split("/")
+                    found[beta, size * run.seed + int(place)] = value
+        singles.append(found)
+    assert len(singles[0]) == 40 and all(singles[1][key] == value for key, value in singles[0].items())

@@ -11,7 +11,7 @@ import torch
 from course_lib.data import XYSquares
 from course_lib.frameworks import ISATCVAE, ISAVAE, Step
 from course_lib.models import mlp_vae
-from course_replication import Context, Store, load_claims
+from course_replication import Context, Store, best_verdict, load_claims
 from course_replication.measurements import prior_trainings
 from course_replication.plans import metrics_of, parts_of
 
@@ -148,3 +148,12 @@ def test_the_normal_priors_of_both_figures_are_the_same_models():
                     found[beta, size * run.seed + int(place)] = value
         singles.append(found)
     assert len(singles[0]) == 40 and all(singles[1][key] == value for key, value in singles[0].items())
+
+
+def test_what_is_found_of_learnt_exponents():
+    (part,) = (part for part in parts_of(LEARNT, "small") if part.scale == "small")
+    results = Store().results()
+    ends = [round(results[run.id]["metrics"]["exponent/isa-vae/beta-1"], 1) for run in part.runs()]
+    assert "end at 2.5 to 2.7, on average" in " ".join(LEARNT.finding.split()) and (min(ends), max(ends)) == (2.5, 2.7)
+    verdict = best_verdict(LEARNT, results)
+    assert not any(step.holds or step.reversed for step in verdict.orders) and verdict.n == 5

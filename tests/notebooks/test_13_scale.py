@@ -154,12 +154,15 @@ def test_five_encoders():
 def test_wide_codes():
     rows = CHAPTER.html("run-digits").select("tbody tr")
     found = [[float(cell.get_text()) for cell in row.select("td")] for row in rows]
-    learnt, blank = found[:4], found[4:]
+    learnt, mixed, blank = found[:4], found[4:8], found[8:]
     says("read .405 and then .716 of the factors' variance", "The mean MIG is .034 first and .014 then")
     assert (learnt[0][2], learnt[3][2], blank[3][2]) == (0.405, 0.716, 0.648)
     assert (learnt[0][0], learnt[3][0]) == (0.034, 0.014)
     says(".014 against .015, and still a better probe, .716 against .648", "the mean MIG does not fall at all")
     assert blank[3][0] == 0.015 and blank[0][0] <= blank[3][0]
+    says("Its SAP is .019, below the .040 of the untrained one", "have .001 at most of either")
+    assert (learnt[3][1], blank[3][1]) == (0.019, 0.04) and max(max(row[:2]) for row in mixed) == 0.001
+    assert all(row[2] < 0 for row in mixed), "and a probe does worse than the mean"
     rows = CHAPTER.html("wide-gained").select("tbody tr")
     mig, sap, probe = [[float(cell.get_text()) for cell in row.select("td")] for row in rows][:3]
     says("a gain of .311 ± .044", "a change of −.020 ± .036")

@@ -136,7 +136,7 @@ def test_the_plans_for_learnt_exponents_start_at_2_beside_the_normal_prior():
 
 
 def test_the_normal_priors_of_both_figures_are_the_same_models():
-    """Networks of one seed train alike in groups of four (Figure 6) and of eight (Figure 5a), to the last digit."""
+    """Networks of one seed train alike in groups of four (Figure 6) and of eight (Figure 5a), but for rounding."""
     results, singles = Store().results(), []
     for claim, size in ((LEARNT, 4), (PLANNED["isa/figure-5a"], 8)):
         (part,) = (part for part in parts_of(claim, "small") if part.scale == "small")
@@ -147,7 +147,9 @@ def test_the_normal_priors_of_both_figures_are_the_same_models():
                     *_, beta, place = name.split("/")
                     found[beta, size * run.seed + int(place)] = value
         singles.append(found)
-    assert len(singles[0]) == 40 and all(singles[1][key] == value for key, value in singles[0].items())
+    assert len(singles[0]) == 40
+    for key, value in singles[0].items():
+        assert value == pytest.approx(singles[1][key], abs=0.006), "networks of other seeds differ by .05"
 
 
 def test_what_is_found_of_learnt_exponents():

@@ -41,7 +41,10 @@ CHEAP = {
 }  # fmt: skip
 SPRITES = CHEAP["total_correlation.scores"] | {"particles": 0}
 CHEAP |= {
-    "prior_trainings.compared": {"data": "FewSprites", "network": "mlp-64", "models": 4} | TINY,
+    **{
+        f"prior_trainings.{name}": {"data": "FewSprites", "network": "mlp-64", "models": 4} | TINY
+        for name in ("advantage", "compared")
+    },
     "correlation_contrasts.best": SPRITES,
     "correlation_contrasts.discriminators": SPRITES | {"sizes": {name: [4] for name in SIZES}},
     "correlation_contrasts.equal_reconstruction": SPRITES | {"betas": [1.0, 4.0]},

@@ -39,7 +39,7 @@ book: $(STAMP)  ## build the HTML book; a warning is an error, and so is a noteb
 
 check: $(STAMP)  ## ruff and the fast tests, in three minutes
 	@$(BIN)/python -m ruff check .
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m 'not slow and not stress'
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow and not stress'
 	@echo 'Sound as far as the fast tests see. Before you send a change: make test, make book.'
 
 # One thread for each worker: two trainings that share cores with two threads each run ten times slower.

@@ -7,7 +7,7 @@ stand-in for one in the worker; the exercise cannot tell which, so that both giv
 import copy
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -147,9 +147,14 @@ class Plain(Exercise):
 
     fault : what is wrong with the answer, or None; of an answer in parts, the same for each part by its name, and then
         the parts that are right earn their share. It may raise `Unfit`.
+    told : of an answer in parts, how many faults are told.
+    commitment : of an answer about something that is drawn by a seed, that seed and what the answer commits itself to;
+        None or `Unfit` where it commits itself to nothing yet. In a notebook the first commitment to a seed stands.
     """
 
     fault: Callable[[object], str | None | Mapping[str, str | None]]
+    told: int = 1
+    commitment: Callable[[object], tuple[Hashable, Hashable] | None] | None = None
 
     @as_in_the_grader
     def judge(self, answer: Answer, seed: int) -> Verdict:
@@ -161,7 +166,7 @@ class Plain(Exercise):
         except Unfit as unfit:
             found = str(unfit)
         if isinstance(found, Mapping):
-            return in_parts(found, self.praise)
+            return in_parts(found, self.praise, self.told)
         return Verdict(found is None, found or self.praise)
 
 
@@ -202,7 +207,8 @@ class Function(Exercise):
                 found = self._random(tried[-1], answer, seed) or found and self._named(tried, answer, seed) or found
             if found is not None:
                 return Verdict(False, found)
-        return Verdict(True, self.praise)
+        changed = self._changed(tried[-1].got.changed)
+        return Verdict(True, self.praise if changed is None else f"{self.praise} But {changed}")
 
     def _fault(self, got: Outcome, expected: Outcome, arguments) -> str | None:
         if got.blank:
@@ -241,7 +247,11 @@ class Function(Exercise):
         if last.got.error is not None and "in-place" in last.got.error:  # which torch refuses where gradients are asked
             plain = [value.detach() if isinstance(value, Tensor) else value for value in last.arguments]
             changed = answer.call(plain, None, seed).changed
-        names = [self.names[place] for place in changed if place < len(self.names)]
+        return self._changed(changed)
+
+    def _changed(self, places: Sequence[int]) -> str | None:
+        """What is said of a function that changes its arguments."""
+        names = [self.names[place] for place in places if place < len(self.names)]
         if not names:
             return None
         return (

@@ -1,7 +1,8 @@
 """`check`, `hint` and `report` in a student's own notebook: words and points, never a traceback."""
 
 import secrets
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from course_grading.calling import describe, say
 
@@ -22,6 +23,7 @@ class Earned:
 
 _earned: dict[str, Earned] = {}
 _hints: dict[str, int] = {}
+_committed: dict[tuple, tuple] = {}  # exercise and seed → the first commitment, and the verdict on it
 
 
 def check(exercise: str, answer) -> None:
@@ -30,7 +32,7 @@ def check(exercise: str, answer) -> None:
     It is called on fresh random inputs each time. Nothing is raised, whatever the answer is. The first answer is kept
     beside the last.
     """
-    from course_grading.exercise import BLANK, LocalAnswer, Verdict
+    from course_grading.exercise import BLANK, Verdict
     from course_grading.registry import find
 
     try:
@@ -39,7 +41,7 @@ def check(exercise: str, answer) -> None:
         say(error)
         return
     try:
-        verdict = task.judge(LocalAnswer(answer), secrets.randbits(31))
+        verdict = _judged(task, answer)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # of an answer whose class raises when it is looked at, SystemExit even
@@ -48,6 +50,27 @@ def check(exercise: str, answer) -> None:
     earned.add(points, blank=verdict.message == BLANK)
     before = "" if earned.first in (None, points) else f" (first answer: {earned.first})"
     say(f"{task.id} {'✓' if verdict.passed else '✗'} {points} of {task.points} points{before}: {verdict.message}")
+
+
+def _judged(task, answer):
+    """The verdict; where an answer commits itself and another did so before on the same draw, that one's verdict."""
+    from course_grading.exercise import LocalAnswer, Unfit
+
+    asked, seed, commitment = LocalAnswer(answer), None, None
+    if getattr(task, "commitment", None):
+        with suppress(Unfit, TypeError, ValueError):  # it is no whole answer yet: the verdict says what is missing
+            seed, commitment = task.commitment(asked.value().value)
+    before, verdict = _committed.get((task.id, seed), (commitment, None))
+    if before != commitment:
+        return replace(
+            verdict,
+            message=f"your first answer about seed {seed} stands, as what came of it has been told. "
+            "For another try take another seed.",
+        )
+    verdict = task.judge(asked, secrets.randbits(31))
+    if commitment is not None:
+        _committed.setdefault((task.id, seed), (commitment, verdict))
+    return verdict
 
 
 def hint(exercise: str) -> None:

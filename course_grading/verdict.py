@@ -21,10 +21,10 @@ class Verdict:
         return possible if self.passed else int(possible * self.share)
 
 
-def in_parts(faults: Mapping[str, str | None], praise: str) -> Verdict:
-    """The verdict on an answer of parts, each with what is wrong with it, or None; the first fault is told."""
+def in_parts(faults: Mapping[str, str | None], praise: str, told: int = 1) -> Verdict:
+    """The verdict on an answer of parts, each with what is wrong with it, or None; so many faults are told."""
     wrong = [fault for fault in faults.values() if fault is not None]
     if not wrong:
         return Verdict(True, praise)
     right = len(faults) - len(wrong)
-    return Verdict(False, f"{right} of {len(faults)} right. {wrong[0]}", Fraction(right, len(faults)))
+    return Verdict(False, f"{right} of {len(faults)} right. {' '.join(wrong[:told])}", Fraction(right, len(faults)))

@@ -7,6 +7,8 @@ from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
+from course_replication.executors import PLACES
+
 LISTED = {
     "fail": 0,
     "inconclusive": 1,
@@ -27,7 +29,10 @@ def add_to(commands) -> None:
     parser.add_argument("--budget", type=seconds, metavar="TIME", help="such as 90s, 10m or 2h; otherwise no limit")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="of trainings (%(default)s)")
     parser.add_argument("--store", type=Path, help="a file of results; otherwise the course's own")
-    parser.add_argument("--workers", type=int, default=1, help="processes at a time (%(default)s)")
+    parser.add_argument("--workers", type=int, default=1, help="runs at a time (%(default)s)")
+    parser.add_argument("--on", choices=PLACES, default="local", help="processes here, or a cluster (%(default)s)")
+    parser.add_argument("--slurm", action="append", default=[], metavar="KEY=VALUE", help="such as partition=gpu")
+    parser.add_argument("--address", help="of a Ray cluster; otherwise Ray is started here")
     parser.add_argument("--dirty", action="store_true", help="let code that is not committed add to the course's own")
     parser.set_defaults(run=run)
 
@@ -44,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     """List or run, and return the exit status: 0 when that worked, whatever the verdicts, and where nothing but data
     files is missing; 1 if a run failed; 2 for arguments that make no sense, and for faults of the store."""
     from course_replication.claims import claims_named, load_claims
+    from course_replication.executors import executor_on
     from course_replication.plans import lacking, queue
     from course_replication.store import RESULTS, Store
     from course_replication.workers import run_missing
@@ -56,6 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.list:
             print(listing(claims, store.results(), arguments.scale))
             return 0
+        executor = executor_on(
+            arguments.on, store, workers=arguments.workers, slurm=arguments.slurm, address=arguments.address
+        )
         asked = lacking(claims, store.results(), arguments.scale)
         outcome = run_missing(
             queue(claims, arguments.scale),
@@ -65,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             workers=arguments.workers,
             asked=asked,
             dirty=arguments.dirty,
+            executor=executor,
         )
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)

@@ -15,7 +15,7 @@ from course_lib.data import GridDataset
 from course_lib.frameworks import AdaTripletVAE, BetaVAE
 from course_lib.models import mlp_vae
 from course_lib.training import fit_many
-from course_replication.predictions import Prediction, read_prediction, read_sealed, write_sealed
+from course_replication.predictions import OUTCOMES, Prediction, read_prediction, read_sealed, write_sealed
 
 FOUND = 0.5  # of a factor's order, as a squared rank correlation: a latent that has at least this has found it
 UNTRAINED = "untrained"
@@ -62,8 +62,11 @@ def train_sealed(path: str | Path, data: GridDataset) -> Shares:
         raise ValueError(f"data: got {data!r}; the prediction is about {prediction.data}.")
     for loss in prediction.confidence:
         check_choice((*LOSSES,), loss=loss)
-    store = path.with_name(path.stem + ".outcomes.json")
-    done = read_sealed(store) if store.exists() else {"prediction": prediction.hash, "shares": {}}
+    store, new = (
+        path.with_name(path.stem + OUTCOMES),
+        {"prediction": prediction.hash, "data": prediction.data, "shares": {}},
+    )
+    done = read_sealed(store) if store.exists() else new
     if done["prediction"] != prediction.hash:
         raise ValueError(f"path: {store.name} holds the outcomes of another prediction; move it away.")
     for loss in (UNTRAINED, *prediction.confidence):

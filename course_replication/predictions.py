@@ -7,6 +7,7 @@ that decides. `course_lib` trains and measures, and knows of no claims.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -16,6 +17,7 @@ from course_lib.storage import check_path, replace_file
 
 SETTINGS = dict(latents=6, hidden=(32, 32), beta=4.0, steps=1000, batch_size=64, learning_rate=0.003, seeds=5)
 SEAL = "sha256"
+OUTCOMES = ".outcomes.json"  # how the names of files end in which trainings of predictions are stored
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,8 @@ class Prediction:
     def seal(self, path: str | Path) -> str:
         """Write the prediction to a new file and return its hash. The same prediction may be sealed again.
 
-        Raises FileExistsError where `path` holds a different one, ValueError where it holds something else, or an
-        altered one.
+        Raises FileExistsError where `path` holds a different one, or its folder has outcomes of the same data, after
+        which nothing is foretold; ValueError where `path` holds something else, or an altered one.
         """
         path = Path(check_path(path))
         if path.exists():
@@ -84,6 +86,12 @@ class Prediction:
                     "prediction takes a file of its own."
                 )
             return self.hash
+        seen = outcomes_of(self.data, path.parent)
+        if seen is not None:
+            raise FileExistsError(
+                f"path: {seen.name}, in the same folder, has trainings of these data, and what is written after them "
+                "is no prediction. Predict for other data."
+            )
         write_sealed(path, self.content)
         return self.hash
 
@@ -102,6 +110,15 @@ def seal_of(content: Mapping) -> str:
     bare = {name: value for name, value in content.items() if name != SEAL}
     text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def outcomes_of(data: str, folder: Path) -> Path | None:
+    """A file of outcomes in the folder that are of these data, if there is one."""
+    for path in sorted(folder.glob(f"*{OUTCOMES}")):
+        with suppress(ValueError, OSError):  # a damaged file says nothing
+            if read_sealed(path).get("data") == data:
+                return path
+    return None
 
 
 def write_sealed(path: Path, content: Mapping) -> None:

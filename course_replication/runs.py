@@ -82,26 +82,42 @@ class Context:
 
 
 def attempt(store: Store, run: Run, device: str = "auto", asked: Collection[str] = (), *, dirty: bool = False) -> bool:
-    """Run what is not stored yet, unless another process is at it; whether a result has been added.
+    """Run here what is not stored yet, unless another process is at it; whether a result has been added.
 
-    asked : metrics for which a stored result that lacks them is replaced, if the measurement returns some by now. A
-        ValueError names those that it does not return. dirty : as in `check_committed`.
+    asked, dirty : as in `keep`, which also says what it raises.
     """
     with store.claimed(run.id) as mine:
-        known = store.results() if mine else {}
-        old = known.get(run.id)
-        if not mine or old and not lacks(old, asked):
+        if not mine or not is_missing(store.results(), run, asked):
             return False
         check_committed(store, dirty)
-        if old:  # what other code has made may lack the metrics as well
-            known = {name: each for name, each in known.items() if made_here(each)}
-        scratch = store.scratch(run.id)
-        result = execute(run, device, scratch, known)
-        lacking = lacks(result, asked) if old else []
-        added = len(lacking) < len(asked) and store.replace(result) if old else store.add(result)
-        shutil.rmtree(scratch, ignore_errors=True)
+        return keep(store, execute(run, device, store.scratch(run.id), known_to(run, store)), asked, dirty=dirty)
+
+
+def is_missing(results: Mapping[str, dict], run: Run, asked: Collection[str] = ()) -> bool:
+    """Whether the run has no result among these, or one without some of the metrics that are asked of it."""
+    return run.id not in results or bool(lacks(results[run.id], asked))
+
+
+def known_to(run: Run, store: Store) -> dict[str, dict]:
+    """The results that a run may build on: all that are stored, or, of a run that has one itself, those that this very
+    code has made, since what other code has made may lack the same metrics."""
+    results = store.results()
+    return {name: each for name, each in results.items() if made_here(each)} if run.id in results else results
+
+
+def keep(store: Store, result: dict, asked: Collection[str] = (), *, dirty: bool = False) -> bool:
+    """Store the result of a run that this process has claimed, and remove its partial work; whether it was added.
+
+    asked : metrics for which a stored result that lacks them is replaced, if the new one has some of them. A ValueError
+    names those that it has not, or says what is wrong with the result. dirty : as in `check_committed`.
+    """
+    check_committed(store, dirty, result["commit"])
+    again = result["id"] in store.results()
+    lacking = lacks(result, asked) if again else []
+    added = len(lacking) < len(asked) and store.replace(result) if again else store.add(result)
+    shutil.rmtree(store.scratch(result["id"]), ignore_errors=True)
     if lacking:
-        raise ValueError(f"metrics: {run.measurement} does not return {', '.join(lacking)}, as a claim asks.")
+        raise ValueError(f"metrics: {result['measurement']} does not return {', '.join(lacking)}, as a claim asks.")
     return added
 
 
@@ -214,10 +230,10 @@ def made_here(result: Mapping) -> bool:
     return commit() is not None and counts(result) and result.get("commit") == commit()
 
 
-def check_committed(store: Store, dirty: bool = False) -> None:
+def check_committed(store: Store, dirty: bool = False, code: str | None = None) -> None:
     """Raise a ValueError where code that is not committed would add to the results that the course comes with, unless
-    `dirty`: then it may, and their commit says so by a "+"."""
-    if store.path == Store().path and not dirty and not counts({"commit": commit()}):
+    `dirty`: then it may, and their commit says so by a "+". code : the commit, otherwise that of the code at hand."""
+    if store.path == Store().path and not dirty and not counts({"commit": code or commit()}):
         raise ValueError(
             "code: course_lib or course_replication differs from the last commit, and only committed code adds to the "
             "course's results; commit, name another --store, or add --dirty for results whose commit says so by a +."

@@ -1,23 +1,20 @@
-"""Running what is missing: over processes, within a budget, so that nothing finished is lost."""
+"""Running what is missing: by workers here or elsewhere, within a budget, so that nothing finished is lost."""
 
-import os
-import signal
-import threading
+import json
 import time
-import warnings
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
-from pathlib import Path
 
 from tqdm.auto import tqdm
 
 from course_lib.arguments import check_integers, check_numbers
-from course_lib.data import DataFileError
 from course_lib.training.progress import is_quiet
-from course_replication.runs import Run, attempt, check_committed, chosen_device, lacks, lacks_gpu
+from course_replication.executors import Executor
+from course_replication.executors.local import Processes
+from course_replication.jobs import job_of
+from course_replication.runs import Run, check_committed, chosen_device, is_missing, keep, lacks_gpu
 from course_replication.store import Store
 
 
@@ -50,127 +47,71 @@ def run_missing(
     workers: int = 1,
     asked: Mapping[str, Collection[str]] | None = None,
     dirty: bool = False,
+    executor: Executor | None = None,
 ) -> Outcome:
     """Run, in their order, those of the runs that have no result yet.
 
     budget : seconds after which no run goes on; what is then unfinished is left, to be run the next time.
     device : of trainings, "auto", "cpu" or "cuda"; with "auto" and without a GPU, those at the papers' size are not
-        started. workers : processes, each with one run at a time.
+        started. workers : how many runs are at work at a time.
     asked : id → metrics that the result lacks, as `plans.lacking` finds them: such a run is run again, and its new
         result takes the place of the old one. It has failed if it does not return them.
     dirty : whether code that is not committed may add to the results that the course comes with.
+    executor : what executes them, see `executors`; otherwise processes of this machine.
 
-    A run that fails does not stop the others. Several programs may run on one store: each run is one process's alone.
+    A run that fails, or whose worker is lost, does not stop the others. Results are stored by this process alone, each
+    as it comes. Several programs may run on one store: each run is one program's alone.
     """
-    deadline = None if budget is None else time.monotonic() + check_numbers(0, budget=budget)[0]
+    deadline = float("inf") if budget is None else time.monotonic() + check_numbers(0, budget=budget)[0]
     check_integers(1, workers=workers)
-    chosen_device(device)
-    asked = asked or {}
+    executor, asked = executor or Processes(), asked or {}
+    if device != "cuda" or not executor.elsewhere:
+        chosen_device(device)
     waiting = _unfinished(runs, store, asked)
-    outcome = Outcome(withheld=[run.id for run in waiting if lacks_gpu(run, device)])
-    started = [run for run in waiting if not lacks_gpu(run, device)]
-    if started:
+    outcome = Outcome(withheld=[run.id for run in waiting if not executor.elsewhere and lacks_gpu(run, device)])
+    todo = deque(run for run in waiting if run.id not in outcome.withheld)
+    if todo:
         check_committed(store, dirty)
-    pool = _Pool(store.path, device, asked, dirty)
-    with tqdm(total=len(started), unit="run", disable=is_quiet()) as bar, pool:
-        todo = iter(started)
-        for _ in range(min(workers, len(started))):
-            pool.start(next(todo, None))
-        while pool.busy:
-            finished = pool.finished(deadline)
-            outcome.out_of_time = not finished
-            if not finished:
+    begun: dict[str, ExitStack] = {}  # id of a run → its claim
+    # Claims end last: when nobody is at the runs any more.
+    with tqdm(total=len(todo), unit="run", disable=is_quiet()) as bar, ExitStack() as claims, executor:
+        while todo or begun:
+            outcome.out_of_time = time.monotonic() >= deadline
+            while todo and len(begun) < workers and not outcome.out_of_time:
+                run, claim = todo.popleft(), claims.enter_context(ExitStack())
+                if claim.enter_context(store.claimed(run.id)) and _unfinished([run], store, asked):
+                    begun[run.id] = claim
+                    executor.start(run.id, job_of(run, store, device, dirty=dirty))
+                else:  # another program is at it, or has done it
+                    claim.close()
+                    bar.update()
+            seconds = None if budget is None else max(deadline - time.monotonic(), 0)
+            answers = executor.finished(seconds) if begun else {}
+            if outcome.out_of_time and not answers:
                 break
-            for run, added, error, unavailable in finished:
-                if error:
-                    (outcome.unavailable if unavailable else outcome.failed)[run.id] = error
-                elif added:
-                    outcome.done.append(run.id)
+            for name, answer in answers.items():
+                with begun.pop(name):
+                    _note(name, json.loads(answer), store, asked.get(name, ()), dirty, outcome)
                 bar.update()
-                pool.start(next(todo, None))
+        outcome.out_of_time = bool(todo or begun)
     outcome.left = [run.id for run in _unfinished(waiting, store, asked)]
     return outcome
 
 
 def _unfinished(runs: Iterable[Run], store: Store, asked: Mapping[str, Collection[str]]) -> list[Run]:
-    known = store.results()
-    return [run for run in runs if run.id not in known or lacks(known[run.id], asked.get(run.id, ()))]
+    results = store.results()
+    return [run for run in runs if is_missing(results, run, asked.get(run.id, ()))]
 
 
-class _Pool:
-    """Processes that are handed one run at a time, and do not outlive their parent."""
-
-    def __init__(self, *arguments):
-        self._context, self._arguments = get_context("spawn"), arguments  # of `_work`, beside the connection
-        self._idle: list[tuple[Connection, object]] = []
-        self.busy: dict[Connection, tuple[object, Run]] = {}
-
-    def __enter__(self) -> "_Pool":
-        return self
-
-    def __exit__(self, *_) -> None:
-        processes = [process for _, process in self._idle] + [process for process, _ in self.busy.values()]
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
-
-    def start(self, run: Run | None) -> None:
-        if run is None:
-            return
-        connection, process = self._idle.pop() if self._idle else self._new()
-        self.busy[connection] = (process, run)
-        with suppress(ConnectionError):  # a process that has died meanwhile is found out by `finished`
-            connection.send(run)
-
-    def finished(self, deadline: float | None) -> list[tuple[Run, bool, str, bool]]:
-        """Wait for a run to end; of each that did: the run, and what `_work` says of it. Nothing at the deadline."""
-        seconds = None if deadline is None else max(deadline - time.monotonic(), 0)
-        ended = []
-        for connection in wait([*self.busy], seconds):
-            process, run = self.busy.pop(connection)
-            try:
-                answer = connection.recv()
-                self._idle.append((connection, process))
-            except (EOFError, ConnectionError):
-                process.join()
-                answer = False, f"the process was ended from outside (exit code {process.exitcode})", False
-            ended.append((run, *answer))
-        return ended
-
-    def _new(self) -> tuple[Connection, object]:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, *self._arguments), daemon=True)
-        process.start()
-        theirs.close()  # so that the pipe ends when the process does
-        return ours, process
-
-
-def _work(connection: Connection, path: Path, device: str, asked: Mapping[str, Collection[str]], dirty: bool) -> None:
-    """Run what comes; the parent alone hears Ctrl-C, and with it this process ends.
-
-    The answer to a run: whether a result was stored, what went wrong, and whether that is only a file that is missing.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    warnings.filterwarnings("ignore", message="store: line")  # the parent has said that it is cut off
-    store = Store(path)
-    with suppress(EOFError, ConnectionError):
-        while True:
-            run = connection.recv()
-            try:
-                answer = attempt(store, run, device, asked.get(run.id, ()), dirty=dirty), "", False
-            except Exception as error:  # whatever a measurement raises is a line of the report, not the end
-                answer = False, f"{type(error).__name__}: {error}", _is_missing_file(error)
-            connection.send(answer)
-
-
-def _end_with_parent() -> None:
-    """However the parent ended, nobody waits for the run: what is stored and its checkpoint are there for the next."""
-    parent_process().join()
-    os._exit(1)
-
-
-def _is_missing_file(error: Exception) -> bool:
-    """Whether a data file is not there: that has a cause in the network or the system, a damaged file has none."""
-    return isinstance(error, DataFileError) and error.__cause__ is not None
+def _note(name: str, answer: dict, store: Store, asked: Collection[str], dirty: bool, outcome: Outcome) -> None:
+    """Store the result that the answer of `jobs.answer` holds, or note what it says instead."""
+    if "withheld" in answer:
+        outcome.withheld.append(name)
+    elif "result" not in answer:
+        (outcome.unavailable if "unavailable" in answer else outcome.failed)[name] = next(iter(answer.values()))
+    else:
+        try:
+            if keep(store, answer["result"], asked, dirty=dirty):
+                outcome.done.append(name)
+        except (ValueError, OSError) as error:  # NaN, metrics that are lacking, a disk that is full
+            outcome.failed[name] = f"{type(error).__name__}: {error}"

@@ -3,10 +3,12 @@
 import fcntl
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 import build_book
 import build_wheel
@@ -15,28 +17,48 @@ TESTS = Path(__file__).parent
 # Files and folders whose tests start kernels, browsers or workers, train, or draw a million images: everything else is
 # fast, new tests too, but for those that are marked slow by themselves.
 SLOW = (
-    "browser", "exercises", "replication", "training", "grading/test_attacks.py", "grading/test_check.py",
-    "grading/test_command.py", "grading/test_grader.py", "grading/test_hidden_checks.py", "grading/test_instructors.py",
-    "grading/test_odd_answers.py", "notebooks/test_book.py", "notebooks/test_chapters.py", "published",
-    "theory/test_two_spheres.py",
+    "browser", "exercises", "replication", "training", "grading/test_attacks.py", "grading/test_chapter_23.py",
+    "grading/test_check.py", "grading/test_command.py", "grading/test_grader.py", "grading/test_hidden_checks.py",
+    "grading/test_instructors.py", "grading/test_odd_answers.py", "metrics/test_encoders.py", "notebooks/test_book.py",
+    "notebooks/test_chapters.py", "published", "theory/test_two_spheres.py",
 )  # fmt: skip
-# Files that take a minute or more, the longest first. They begin, so that no worker is left with one when the other has
-# nothing more to do: `make test` hands out whole files in this order, where pytest-xdist's own would be by how many
+TREES = {"dci", "downstream_trees"}  # the scores that grow trees: the tests of all scores leave them to `make test`
+# Files that take about a minute or more, the longest first. They begin, so that no worker is left with one when the
+# other has nothing more to do: whole files are handed out in this order, where pytest-xdist's own would be by how many
 # tests are in a file, and the longest are few.
 FIRST = (
-    "notebooks/test_chapters.py", "browser/test_built_book.py", "grading/test_hidden_checks.py",
-    "published/test_dsprites_tables.py", "replication/test_runs.py", "notebooks/test_book.py",
-    "notebooks/test_scorecard.py", "grading/test_chapter_04.py",
+    "browser/test_built_book.py", "notebooks/test_chapters.py", "grading/test_check.py",
+    "grading/test_hidden_checks.py", "published/test_dsprites_tables.py", "replication/test_runs.py",
+    "notebooks/test_book.py",
 )  # fmt: skip
+# Tests of a minute each, that share nothing but the wheel: each is handed out by itself, as if it were a file.
+APART = "::test_runs_in_an_empty_folder_with_the_wheel["
+
+
+class Scheduling(LoadFileScheduling):
+    """Whole files, as by `--dist loadfile`, so that what a file shares is made once; but notebooks one by one."""
+
+    def _split_scope(self, nodeid):
+        return nodeid if APART in nodeid else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+@cache
+def is_in_slow_place(path):
+    return any(path == TESTS / name or TESTS / name in path.parents for name in SLOW)
 
 
 def pytest_collection_modifyitems(items):
-    place = {TESTS / name: order for order, name in enumerate(FIRST)}
-    items.sort(key=lambda item: place.get(item.path, len(FIRST)))  # the order within a file, and of the others, stays
-    slow = [TESTS / name for name in SLOW]
     for item in items:
-        if any(item.path == place or place in item.path.parents for place in slow):
+        values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if is_in_slow_place(item.path) or any(isinstance(value, str) and value in TREES for value in values):
             item.add_marker(pytest.mark.slow)
+    # What is fast comes last, and fills what is left of a worker's time; the order within a file stays.
+    first = {TESTS / name: order for order, name in enumerate(FIRST)}
+    items.sort(key=lambda item: first.get(item.path, len(FIRST) + (not is_in_slow_place(item.path))))
 
 
 @pytest.fixture(scope="session")

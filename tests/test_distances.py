@@ -47,6 +47,7 @@ def test_perceived_distance_is_the_mse_on_pixels_from_0_to_1(data):
     np.testing.assert_allclose(ours[::50], expected, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("loss", "kernel"), [("mse-box", np.full(63, 1 / 63)), ("mse-gaussian", gaussian_kernel(31))])
 def test_blurred_distance_adds_the_mse_of_blurred_images(loss, kernel):
     data = XYSquares()

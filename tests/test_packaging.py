@@ -19,6 +19,7 @@ ROOT = notebook_io.ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 DECLARED = [Requirement(line) for line in [*PROJECT["dependencies"], *EXTRAS["book"], *EXTRAS["test"]]]
+CLUSTER = [Requirement(line) for line in EXTRAS["cluster"]]  # whose Ray may not be installed
 
 
 def read_constraints():
@@ -40,7 +41,7 @@ def test_constraints_are_exact_and_name_each_package_once():
         assert not (requirement.url or requirement.marker or requirement.extras), name
 
 
-@pytest.mark.parametrize("requirement", DECLARED, ids=lambda requirement: requirement.name)
+@pytest.mark.parametrize("requirement", [*DECLARED, *CLUSTER], ids=lambda requirement: requirement.name)
 def test_the_tested_version_satisfies_what_is_declared(requirement):
     assert requirement.specifier, "a lower bound is wanted"
     assert requirement.specifier.contains(pinned(requirement.name))
@@ -69,6 +70,7 @@ def test_everything_that_is_installed_on_the_way_is_constrained():
     assert not missing
 
 
+@pytest.mark.slow
 def test_the_library_needs_no_jupyter():
     names = {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
     assert not any(re.search("jupyter|ipython|ipykernel|ipywidgets|notebook|^nb", name) for name in names)
@@ -106,6 +108,7 @@ def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel):
     assert any(file.endswith("licenses/LICENSE") for file in files)
 
 
+@pytest.mark.slow
 def test_the_example_in_the_readme_runs(tmp_path):
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     script = tmp_path / "example.py"

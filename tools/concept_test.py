@@ -28,9 +28,9 @@ KEYS = {"objective", "read", "difficulty", *FORMS}
 MADE = "<!-- Made from concept_test.yml by `make reference`: change that. -->"
 HEAD = """# Concept test
 
-Twenty questions about ideas, not words: a number to predict, a code to judge, an experiment to referee. Take form A
-before you read, and form B after: question *k* of both asks for the same thing by another case, so that you see what
-the reading has changed. Guessing gets a quarter of them. Many words of form A will be new:
+Twenty-three questions about ideas, not words: a number to predict, a code to judge, an experiment to referee. Take
+form A before you read, and form B after: question *k* of both asks for the same thing by another case, so that you
+see what the reading has changed. Guessing gets a quarter of them. Many words of form A will be new:
 answer where an idea is enough, and leave the rest open. By the course's own count, two minutes a question, a form takes
 {minutes} minutes; paper and a pocket calculator are allowed.
 
@@ -165,11 +165,11 @@ shows. Whoever is to take the test should not read this page first. All of it is
 
 ## What it is, and what it is not
 
-Twenty objectives, each asked in form A and, by another case, in form B. The wrong options are mistakes that people
-make, most of them named by a chapter's quiz or by the check of an exercise. **Difficulty is the authors' estimate**:
-no class has taken the test yet, so there is neither a share of right answers for any question nor a proof that the
-forms are equally hard. If you use it, let half of the class take form B first; that tells the forms apart from the
-course.
+Twenty-three objectives, each asked in form A and, by another case, in form B. The wrong options are mistakes that
+people make, most of them named by a chapter's quiz or by the check of an exercise. **Difficulty is the authors'
+estimate**: no class has taken the test yet, so there is neither a share of right answers for any question nor a proof
+that the forms are equally hard. If you use it, let half of the class take form B first; that tells the forms apart
+from the course.
 
 ## In a class
 

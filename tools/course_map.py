@@ -66,8 +66,8 @@ def path_in_words(root: Path = notebook_io.ROOT) -> str:
         f"**The core path** is {links}. Of each chapter it takes the sections marked *core*; {some} about {hours} to "
         "read. All other chapters, and the sections marked *further*, are deep dives: each stands on the core path and "
         "on what its first lines name.\n\n"
-        "**Before and after.** [A concept test](concept_test.md) of twenty questions has two forms: take one now, and "
-        "the other when you have read."
+        "**Before and after.** [A concept test](concept_test.md) of twenty-three questions has two forms: take one "
+        "now, and the other when you have read."
     )
 
 

@@ -204,6 +204,7 @@ def cases() -> list[dict]:
         of_posteriors,
         explorer_model_cases.of_networks,
         explorer_model_cases.of_trainings,
+        explorer_model_cases.of_dials,
         of_adversaries,
         of_kernels,
         of_clouds,

@@ -1,15 +1,18 @@
 """What explorers with a network must compute: cases of `explorer_cases.py`, by course_lib and PyTorch."""
 
+import functools
 import warnings
 
 import numpy as np
 import torch
 from torch import nn
 
+import explorer_rooms
 import explorer_weights
 from course_lib import distances, metrics
 from course_lib.frameworks import BetaVAE, Step
 from course_lib.losses import kl_to_standard_normal
+from course_lib.losses.reconstruction import unstandardise
 from course_lib.metrics.traversals import variances
 from course_lib.models import VAE, DiagonalGaussian
 from course_lib.models.networks import initialise
@@ -122,3 +125,40 @@ def of_capacities():
         yield "capacity.judge", [{"call": "network.model", "with": [name]}], {
             "nats": nats.tolist(), "left": left.item(), "follows": follows,
         }  # fmt: skip
+
+
+@functools.cache
+def wish(name: str, room: int, wall: int) -> tuple:
+    """A decoder of chapter 01, the room's code (10,), the wanted picture (3, 64, 64), and its parts (64, 64)."""
+    stored = explorer_rooms.stored()
+    here = stored["rooms"][room]
+    code = torch.tensor(here["codes"][name][stored["wall"]], dtype=torch.float64)
+    parts = torch.tensor(list(map(int, here["parts"]))).view(64, 64)
+    return explorer_weights.read(name).double(), code, explorer_rooms.picture(here, wall).double() / 255, parts
+
+
+def edited(name: str, room: int, wall: int, edits: torch.Tensor) -> torch.Tensor:
+    """What chapter 01's explorer says of edits (n, 10): the errors on floor, wall, object and sky, (n, 4), in per cent
+    of the error without one."""
+    model, code, wanted, parts = wish(name, room, wall)
+    painted = unstandardise(model.decoder(torch.cat([code[None], code + edits])), model).clamp(0, 1)
+    error = (painted - wanted).square().sum(1)
+    by_part = torch.stack([error[1:, parts == part].sum(1) for part in range(len(explorer_rooms.PARTS))], 1)
+    return 100 * by_part / error[0].sum()
+
+
+def of_dials():
+    stored = explorer_rooms.stored()
+    for room, wall in ((0, 8), (1, 3), (2, 0)):
+        for name in explorer_weights.DECODERS:
+            tables = stored["rooms"][room]["codes"][name], stored["means"][name]
+            codes, means = (torch.tensor(table, dtype=torch.float64) for table in tables)
+            given = {"name": name, "room": room, "wall": wall}
+            best, direction = codes[wall] - codes[stored["wall"]], means[wall] - means[stored["wall"]]
+            yield "dials.best", [given], best.tolist()
+            yield "dials.direction", [given], direction.tolist()
+            one = torch.zeros(10).double()
+            one[best.abs().argmax()] = 1.3
+            for edit in (one, best):
+                found = edited(name, room, wall, edit[None])[0]
+                yield "dials.judge", [given | {"edit": edit.tolist()}], found.tolist()

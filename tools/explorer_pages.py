@@ -10,12 +10,16 @@ FOLDER = notebook_io.ROOT / "book" / "static" / "explore"
 SHARED = ("toolkit", "maths")  # what each explorer needs, in this order
 NETWORK = "network"
 NEEDS = {  # what an explorer needs besides, before it: the networks' runtime, models, another explorer's functions
+    "dials": (NETWORK,),
     "map": (NETWORK, "weights/vae", "weights/autoencoder"),
     "rotate": (NETWORK, "weights/square", "map"),
     "train": (NETWORK, "map"),
     "score": ("score_files", "score_distances", "score_numbers"),
 }
 NEEDS["capacity"] = (NETWORK, *(f"weights/capacity-{beta}-{seed}" for beta in (1, 4, 16, 48) for seed in (0, 1, 2)))
+LATER = {  # what an explorer asks for itself when a reader comes near
+    "dials": ("weights/rooms", "weights/shapes3d-entangled", "weights/shapes3d-disentangled"),
+}
 PLACE = re.compile(r'<div class="explorer" data-explorer="([^"]*)">')
 
 

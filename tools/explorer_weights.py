@@ -3,6 +3,7 @@
 A model is a classic script in book/static/explore/weights: its layers, the pixel statistics of its data, and its
 weights in half precision as base64, with their SHA-256. `read` makes the VAE of course_lib from it again, which
 is what the tests compare the page with; `--check` says of every file whether its weights are those that were hashed.
+Of the models that come with the course only the decoder is there; nothing is trained for them.
 """
 
 import base64
@@ -20,6 +21,7 @@ import notebook_io
 from course_lib.data import XYSquares
 from course_lib.frameworks import BetaVAE, Step
 from course_lib.models import VAE, mlp_vae
+from course_replication import shipped_model
 
 FOLDER = notebook_io.ROOT / "book" / "static" / "explore" / "weights"
 HEAD = "// Written by tools/explorer_weights.py.\n((globalThis.Explore ??= {}).weights ??= {})"
@@ -58,19 +60,23 @@ def packed(encoder: nn.Sequential, decoder: nn.Sequential, shape, latents: int, 
     return dict(shape=list(shape), latents=latents, mean=list(mean), std=list(std)) | networks | bytes_
 
 
-def pack(model: VAE) -> dict:
+def pack(model: VAE, decoder_only: bool = False) -> dict:
     """What a script holds of a VAE of course_lib, and the arguments that it is built with."""
     statistics = [buffer.tolist() for buffer in (model.pixel_mean, model.pixel_std)]
-    return {"config": model.config} | packed(model.encoder, model.decoder, model.shape, model.latent_dim, *statistics)
+    encoder = nn.Sequential() if decoder_only else model.encoder
+    return {"config": model.config} | packed(encoder, model.decoder, model.shape, model.latent_dim, *statistics)
 
 
 def unpack(stored: dict) -> VAE:
-    """The VAE of a stored model, with weights as the page has them; a ValueError when they are not those hashed."""
+    """The VAE of a stored model, with weights as the page has them; a ValueError when they are not those hashed.
+
+    An encoder that is not stored has first weights.
+    """
     data = base64.b64decode(stored["data"])
     if hashlib.sha256(data).hexdigest() != stored["sha256"]:
         raise ValueError("stored: the weights are not those whose SHA-256 stands beside them.")
     model, values = VAE(**stored["config"]), torch.from_numpy(np.frombuffer(data, "<f2").astype(np.float32))
-    parameters = [*model.encoder.parameters(), *model.decoder.parameters()]
+    parameters = [*(model.encoder.parameters() if stored["encoder"] else ()), *model.decoder.parameters()]
     with torch.no_grad():
         for parameter, part in zip(parameters, values.split([each.numel() for each in parameters]), strict=True):
             parameter.copy_(part.view_as(parameter))
@@ -141,15 +147,21 @@ def train_small_squares(beta: float, seed: int, steps: int = 800) -> VAE:
     return model
 
 
-MODELS: dict[str, Callable[[], VAE]] = {
-    "vae": lambda: train(squares(4), 64, beta=4.0, steps=1500),
-    "autoencoder": lambda: train(squares(4), 64, beta=0.0, codes_only=True),
-    "square": lambda: train(squares(8), 64, beta=8.0),  # chapter 08's first model
-} | {
-    f"capacity-{beta}-{seed}": functools.partial(train_small_squares, beta, seed)
-    for beta in STRENGTHS
-    for seed in SEEDS
-}
+DECODERS = ("shapes3d-entangled", "shapes3d-disentangled")  # machines A and B of chapter 01
+
+MODELS: dict[str, Callable[[], VAE]] = (
+    {
+        "vae": lambda: train(squares(4), 64, beta=4.0, steps=1500),
+        "autoencoder": lambda: train(squares(4), 64, beta=0.0, codes_only=True),
+        "square": lambda: train(squares(8), 64, beta=8.0),  # chapter 08's first model
+    }
+    | {
+        f"capacity-{beta}-{seed}": functools.partial(train_small_squares, beta, seed)
+        for beta in STRENGTHS
+        for seed in SEEDS
+    }
+    | {name: lambda name=name: shipped_model(name).model for name in DECODERS}
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -161,7 +173,7 @@ def main(arguments: list[str]) -> int:
         return 0
     FOLDER.mkdir(exist_ok=True)
     for name in arguments or MODELS:
-        text = f"{HEAD}[{json.dumps(name)}] = {json.dumps(pack(MODELS[name]()))};\n"
+        text = f"{HEAD}[{json.dumps(name)}] = {json.dumps(pack(MODELS[name](), name in DECODERS))};\n"
         (FOLDER / f"{name}.js").write_text(text, encoding="utf-8")
         print(f"{name}: {len(text) / 1000:.0f} kB")
     return 0

@@ -143,6 +143,8 @@ PHOTOGRAPH_MISTAKES = {
     "fading by r multiplies the variance by r².": _sum(_right_contrast, lambda a, b, u, r, v, n: 2 * r * v * n),
     "the variance of the photographs is faded too: it is r² σ².":
         _sum(_right_contrast, lambda a, b, u, r, v, n: 2 * v * n),
+    "the difference of the two means, 1 − r, is squared as a whole: that is not 1 − r².":
+        _sum(lambda r, m: 1 - r**2, _right_floor),
     "the difference of the two means has to be squared.": _sum(lambda r, m: 1 - r, _right_floor),
     "the sprite is no longer white where the background shows: it is a photograph too, and its mean is 1 − r(1 − m).":
         _sum(lambda r, m: (1 - r * m) ** 2, _right_floor),
@@ -195,10 +197,11 @@ def _everywhere_in_loops(area, other, either, visibility, mean, variance, pixels
 
 
 def sprites_with_indices(generator: torch.Generator) -> list[list]:
-    """Grey sprites with their indices, in no order, one of them twice; seeds other than any index."""
+    """Grey sprites with black pixels and their indices, in no order, one of them twice; seeds other than any index."""
     cases = []
     for count, width in ((6, 40), (1, 9), (3, 20)):
         sprites = torch.randint(256, (count, width), generator=generator, dtype=torch.uint8)
+        sprites[:, ::3] = 0
         index = 100 + torch.randperm(700_000, generator=generator)[:count]
         index[-1] = index[0]
         cases.append([sprites, index, int(torch.randint(1, 90, (), generator=generator))])
@@ -235,6 +238,19 @@ def _wide_noise(sprites, index, seed):
     return torch.from_numpy(np.stack(drawn)).byte()
 
 
+def _dim_noise(sprites, index, seed):
+    """255 was taken for an upper end that is included."""
+    generators = [np.random.default_rng([seed, each]) for each in index.tolist()]
+    drawn = [draw.integers(0, 255, sprites.shape[1], dtype=np.uint8) for draw in generators]
+    return torch.from_numpy(np.stack(drawn))
+
+
+def _old_noise(sprites, index, seed):
+    generators = [np.random.RandomState([seed, each]) for each in index.tolist()]
+    drawn = [draw.randint(0, 256, sprites.shape[1], dtype=np.uint8) for draw in generators]
+    return torch.from_numpy(np.stack(drawn))
+
+
 NOISE_MISTAKES = {
     "the planted fault is still there: one generator for the whole batch, so that an image's noise depends on what is "
     "asked for before it.":
@@ -256,6 +272,12 @@ NOISE_MISTAKES = {
         lambda sprites, index, seed: (sprites.int() + _right_noise(sprites, index, seed)).clamp(max=255).byte(),
     "the noise was drawn without dtype=np.uint8, which gives other numbers.":
         lambda sprites, index, seed: sprites.maximum(_wide_noise(sprites, index, seed)),
+    "the noise was drawn up to 254: `integers(0, 256, …)` leaves its upper end out by itself.":
+        lambda sprites, index, seed: sprites.maximum(_dim_noise(sprites, index, seed)),
+    "NumPy's old generator gives other numbers: `np.random.default_rng([seed, index])` is asked for.":
+        lambda sprites, index, seed: sprites.maximum(_old_noise(sprites, index, seed)),
+    "only black pixels have noise here: where the sprite is grey, too, the larger of the two is wanted.":
+        lambda sprites, index, seed: torch.where(sprites == 0, _right_noise(sprites, index, seed), sprites),
     "these are the sprites without any noise.": lambda sprites, index, seed: sprites,
     "all have the noise of the first image: each has its own index.":
         lambda sprites, index, seed: sprites.maximum(_right_noise(sprites, index[:1].expand_as(index), seed)),
@@ -345,6 +367,8 @@ SHARE_MISTAKES = {
     "these are shares of the data's variance, whatever the pairs: project the pairs' differences.": _of_data,
     "directions of the differences themselves: a network opens those of the data.":
         lambda x, i, j: _shares(_axes_of(x[i] - x[j]), x, i, j),
+    "these are directions of the images that occur in the pairs: those of all images are wanted.":
+        lambda x, i, j: _shares(_axes_of(torch.cat([x[i], x[j]]) - torch.cat([x[i], x[j]]).mean(0)), x, i, j),
     "a share for each pair, and then their mean: large differences count for more. Add up first, then divide.":
         _pair_by_pair,
     "absolute values in place of squares: distances are squared, and only squares add up over directions.": _unsquared,

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
-from course_grading.answers import tensor, words
+from course_grading.answers import row, words
 from course_grading.exercise import Function, Plain, either
 
 # 22.1 -----------------------------------------------------------------------------------------------------------------
@@ -55,6 +55,12 @@ def _greedy(codes, factors):
     return torch.stack(found).mean()
 
 
+def _ranks(values: Tensor) -> Tensor:
+    """Of each column; a latent that never changes stays one."""
+    ranks = torch.argsort(values, dim=0, stable=True).argsort(0).double()
+    return ranks.where(values.amax(0) > values.amin(0), 0)
+
+
 def _best_of(table: Tensor, choose=max) -> Tensor:
     orders = permutations(range(len(table)), table.shape[1])
     return choose(torch.stack([table[latent, k] for k, latent in enumerate(order)]).mean() for order in orders)
@@ -74,6 +80,8 @@ MATCH_MISTAKES = {
     "the sum was divided by the number of latents: the mean is over factors.":
         lambda z, y: best_match(z, y) * y.shape[1] / z.shape[1] if z.shape[1] > y.shape[1] else best_match(z, y) * 1.0,
     "this is the worst of all pairings.": lambda z, y: _best_of(_table(z, y), min),
+    "these are correlations of ranks: Pearson's, of the values, are asked for.":
+        lambda z, y: best_match(_ranks(z), _ranks(y)),
     "these are squared correlations.": lambda z, y: _best_of(_table(z, y).square()),
     "the sum over factors, not their mean.": lambda z, y: best_match(z, y) * y.shape[1],
 }  # fmt: skip
@@ -118,6 +126,10 @@ def _stretched(ratios: Tensor, factors: int) -> Tensor:
     return (ratios.mean() - 1 / factors) / (1 - 1 / factors) if len(ratios) else torch.zeros((), dtype=torch.float64)
 
 
+def _stretched_from(ratios: Tensor, even: float) -> Tensor:
+    return (ratios.mean() - even) / (1 - even) if len(ratios) else torch.zeros((), dtype=torch.float64)
+
+
 def _ratios(shares: Tensor) -> Tensor:
     used = shares[shares.sum(1) > 0]
     return used.amax(1) / used.sum(1)
@@ -132,6 +144,8 @@ MODULARITY_MISTAKES = {
         lambda n: _ratios(n).mean() if n.sum() > 0 else torch.zeros((), dtype=torch.float64),
     "this is along columns, the largest share in a factor: that is compactness.":
         lambda n: _stretched(_ratios(n.T), n.shape[0]),
+    "stretched from 1/D, the number of latents: a latent that knows all factors alike has 1/F.":
+        lambda n: _stretched_from(_ratios(n), 1 / n.shape[0]),
     "the largest share was not divided by what the latent knows in all.":
         lambda n: _stretched(n[n.sum(1) > 0].amax(1), n.shape[1]),
     "sums were divided, not averaged as ratios: a latent that knows much then counts more.":
@@ -170,6 +184,8 @@ PENALTY_MISTAKES = {
     "the mean over latents was taken; the sum is wanted.": lambda z: relu(1 - (z.var(0) + FLOOR).sqrt()).mean(),
     "the variance stands where its root was: below 1 it is smaller than the deviation.":
         lambda z: _hinge(z.var(0) + FLOOR),
+    "what is missing was squared: it is paid as it is.":
+        lambda z: relu(1 - (z.var(0) + FLOOR).sqrt()).square().sum(),
     "nothing stops at 0: a latent that is wide enough must not pay for a narrow one.":
         lambda z: (1 - (z.var(0) + FLOOR).sqrt()).sum(),
     "the variance divides by B; `torch.var` divides by B − 1.":
@@ -224,7 +240,7 @@ VALUES = 8
 
 def order_fault(order) -> dict[str, str | None]:
     """Whether an order of eight values hides them from a straight line, and parts all neighbours: two parts."""
-    order = tensor(order, (VALUES,), "the new number of each value").double()
+    order = torch.tensor(row(order, VALUES, "order"), dtype=torch.float64)
     if not torch.equal(order.sort().values, torch.arange(VALUES, dtype=torch.float64)):
         fault = "each of 0 to 7 has to occur once: a renumbering loses no value and invents none."
         return {"straight line": fault, "neighbours": fault}

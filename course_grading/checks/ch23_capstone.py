@@ -12,6 +12,7 @@ from course_grading.exercise import Function, Plain, Unfit, either
 from course_lib.data import MixingDesk
 from course_replication.outcomes import FOUND, best_numbers, shares_of
 from course_replication.predictions import SEAL, SETTINGS, Prediction, seal_of
+from course_replication.refereeing import EITHER, FAULTY, LETTERS, made_up_table
 
 # 23.1 -----------------------------------------------------------------------------------------------------------------
 
@@ -52,6 +53,15 @@ def _shorter_way(values, height, step, wraps):
     gap = _gap(values)
     gap = torch.minimum(gap, values - gap) if wraps else gap
     return 2 * (step * gap).clamp(max=height)
+
+
+def _by_complement(values, height, step, wraps):
+    """On a ring a long cap is a short gap: what lies in one and not in the other is the same."""
+    if not wraps:
+        return 2 * (step * _gap(values)).clamp(max=height)
+    return 2 * (step * torch.minimum(_gap(values), values - _gap(values))).clamp(
+        max=min(height, values * step - height)
+    )
 
 
 FADER_MISTAKES = {
@@ -166,6 +176,8 @@ QUEUE_MISTAKES = {
         lambda t: _among(-_spectra(t), (-_spectra(t)).amax(1)),
     "the tables hold squared distances: take no root of them, and no square.":
         either(lambda t: _by_eigenvalues(t.sqrt()), lambda t: _by_eigenvalues(t.square())),
+    "each factor's largest direction was counted as standing before itself.":
+        lambda t: (_spectra(t).flatten() >= _spectra(t)[:, -1:]).sum(1) + 1,
     "counted from the smallest direction up: the largest is first in the queue.":
         lambda t: (_spectra(t).flatten() < _spectra(t)[:, -1:]).sum(1) + 1,
 }  # fmt: skip
@@ -201,6 +213,10 @@ BRIER_MISTAKES = {
     "the confidences were rounded first: how sure one was no longer counts.":
         lambda p, y: ((p.unsqueeze(1).round() - y) ** 2).mean(),
     "the root of it: the score is the mean square itself.": lambda p, y: ((p.unsqueeze(1) - y) ** 2).mean().sqrt(),
+    "Brier's own sum, over found and not found: twice what is wanted here.":
+        lambda p, y: 2 * ((p.unsqueeze(1) - y) ** 2).mean(),
+    "the logarithmic score: it is proper as well, and it is another one.":
+        lambda p, y: -torch.where(y == 1, p.unsqueeze(1), 1 - p.unsqueeze(1)).log().mean(),
     "found and not found are exchanged.": lambda p, y: ((p.unsqueeze(1) - (1 - y)) ** 2).mean(),
     "a cell's verdict by majority was taken for its runs.":
         lambda p, y: ((p - (y.double().mean(1) > 0.5).double()) ** 2).mean(),
@@ -241,15 +257,29 @@ def weakest_of(seed: int) -> str:
 def forecast_faults(answer) -> dict[str, str | None]:
     """One part for each fader's kind, one for the weakest fader, one for the seal, two for the score."""
     answer = keyed(answer, ("seed", "kinds", "weakest", "sealed"))
-    seed = real(answer["seed"], "seed")
+    seed = whole(answer["seed"])
+    right, given = kinds_of(seed), keyed(answer["kinds"], [*"abcd"], "one of " + ", ".join(map(repr, KINDS)))
+    faults = {name: _kind_fault(name, given[name], right[name]) for name in "abcd"}
+    faults["weakest"] = _weakest_fault(answer["weakest"], weakest_of(seed))
+    faults["sealed"], prediction = _seal_fault(answer["sealed"], seed)
+    score_fault = _score_fault(prediction, references(seed)) if prediction else faults["sealed"]
+    return faults | {"score": score_fault, "score, too": score_fault}
+
+
+def forecast_commitment(answer) -> tuple[int, str] | None:
+    """The desk's seed and the confidences, once they are sealed: the check trains, and tells what came of it."""
+    answer = keyed(answer, ("seed", "kinds", "weakest", "sealed"))
+    seed = whole(answer["seed"])
+    _, prediction = _seal_fault(answer["sealed"], seed)
+    return prediction and (seed, json.dumps(prediction.confidence, sort_keys=True))
+
+
+def whole(seed) -> int:
+    """A seed, as a whole number."""
+    seed = real(seed, "seed")
     if seed != int(seed) or not 0 <= seed < 2**31:
         raise Unfit(f"seed: got {seed:g}; expected a whole number of your own, from 0 to {2**31 - 1}.")
-    right, given = kinds_of(int(seed)), keyed(answer["kinds"], [*"abcd"], "one of " + ", ".join(map(repr, KINDS)))
-    faults = {name: _kind_fault(name, given[name], right[name]) for name in "abcd"}
-    faults["weakest"] = _weakest_fault(answer["weakest"], weakest_of(int(seed)))
-    faults["sealed"], prediction = _seal_fault(answer["sealed"], int(seed))
-    score_fault = _score_fault(prediction, references(int(seed))) if prediction else faults["sealed"]
-    return faults | {"score": score_fault, "score, too": score_fault}
+    return int(seed)
 
 
 def _score_fault(prediction: Prediction, found: dict) -> str | None:
@@ -359,60 +389,101 @@ FORECAST_MISTAKES = {
 
 # 23.5 -----------------------------------------------------------------------------------------------------------------
 
-FAULTS = {
-    "C": "few seeds", "D": "no control", "F": "self-pairs", "G": "chosen on the test", "H": "wrong spread",
-    "J": "wrong base", "L": "unequal capacity", "M": "within the noise",
-}  # fmt: skip
-ROWS = "ABCDEFGHIJKLM"
 WORDS = ("sound", "few seeds", "no control", "self-pairs", "chosen on the test", "wrong spread", "wrong base",
          "unequal capacity", "within the noise")  # fmt: skip
+KINDS_OF_FAULT = {
+    "faster": "few seeds", "follows": "no control", "read-out": "no control", "position": "self-pairs",
+    "best of eight": "chosen on the test", "step": "chosen on the test", "error": "wrong spread", "gain": "wrong base",
+    "latents": "unequal capacity", "best": "within the noise",
+}  # fmt: skip
 WHY = {
-    "C": "two seeds in one order are what a coin does half the time.",
-    "D": "how much has an untrained network?",
-    "F": "whose distance to itself is among those pairs?",
-    "G": "on what was the best β chosen?",
-    "H": "which of the two spreads is said to be the error of the mean, and does it fit 25 seeds?",
-    "J": "2 % of what, in either step?",
-    "L": "how many latents has each?",
-    "M": "how large is the difference beside its own error?",
+    "faster": "two seeds in one order are what a coin does half the time.",
+    "follows": "how much has an untrained network?",
+    "read-out": "how much can be read off an untrained network?",
+    "position": "whose distance to itself is among those pairs?",
+    "best of eight": "on what was the best β chosen?",
+    "step": "on what was the step chosen, and how many were there to choose from?",
+    "error": "which of the two spreads is said to be the error of the mean, and does it fit 25 seeds?",
+    "gain": "2 % of what, in either task?",
+    "latents": "how many latents has each?",
+    "best": "how large is the difference beside its own error?",
 }
 SOUND = {
-    "A": "five seeds, a published β, and its control in the next row.",
-    "B": "it is the control, and says so.",
-    "E": "the untrained network stands beside it.",
-    "I": "β was chosen on seeds that had no part in the score.",
-    "K": "points are points, and both ends of the difference are there.",
+    "plain": "five seeds, a published β, and its control in another row.",
+    "untrained": "it is the control, and says so.",
+    "points": "points are points, and both ends of the difference are there.",
+    "faster": "ten seeds in one order are no coin's work.",
+    "follows": "the untrained network stands beside it.",
+    "read-out": "the untrained network stands beside it.",
+    "position": "its pairs are distinct, and the untrained network stands beside it.",
+    "best of eight": "β was chosen on seeds that had no part in the score.",
+    "step": "nothing was chosen by the score.",
+    "error": ".05 over the root of 25 is .010.",
+    "gain": "it counts points, and says of how many.",
+    "latents": "both have ten latents.",
+    "best": "the difference is .11, and its error .025.",
 }
+
+
+def faults_of(seed: int) -> dict[str, str]:
+    """The letters of a table's faulty rows → what is wrong with each."""
+    table = made_up_table(seed)
+    faulty = {letter: name for letter, name in table.subjects.items() if name in EITHER}
+    faulty = {letter: name for letter, name in faulty.items() if table.rows[letter] == EITHER[name][FAULTY[name]]}
+    return {letter: KINDS_OF_FAULT[name] for letter, name in sorted(faulty.items())}
+
+
+def _verdicts(answer) -> tuple[int, dict[str, str]]:
+    """The seed and a word for each row."""
+    given = keyed(answer, ("seed", *LETTERS), "one of " + ", ".join(map(repr, WORDS)))
+    seed = whole(given.pop("seed"))
+    return seed, {row: word(given[row], WORDS, f"row {row}") for row in LETTERS}
 
 
 def referee_faults(answer) -> dict[str, str | None]:
     """One part for each planted fault; each sound row that is accused takes one hit away."""
-    if not isinstance(answer, dict):
-        raise Unfit("expected a dict from the letters of rows to what is wrong, such as {'A': 'few seeds'}.")
-    given = {}
-    for key, value in answer.items():
-        letter = word(key, [*ROWS], "row")
-        given[letter] = word(value, WORDS, f"row {letter}")
-    faults = {row: _missed(row, given.get(row, "sound"), kind) for row, kind in FAULTS.items()}
-    false = [row for row, kind in given.items() if kind != "sound" and row not in FAULTS]
+    seed, given = _verdicts(answer)
+    right, subjects = faults_of(seed), made_up_table(seed).subjects
+    faults = {row: _missed(row, given[row], kind, WHY[subjects[row]]) for row, kind in right.items()}
+    false = [row for row in LETTERS if given[row] != "sound" and row not in right]
     hits = [row for row, fault in faults.items() if fault is None]
     for row, hit in zip(false, hits, strict=False):
-        faults[hit] = f"{row}: it is sound, since {SOUND[row]} A false accusation takes a hit away."
+        faults[hit] = f"{row}: it is sound, since {SOUND[subjects[row]]} A false accusation takes a hit away."
     return dict(sorted(faults.items(), key=lambda each: "takes a hit away" not in (each[1] or "")))
 
 
-def _missed(row: str, given: str, right: str) -> str | None:
+def _missed(row: str, given: str, right: str, why: str) -> str | None:
     if given == right:
         return None
     if given == "sound":
-        return f"{row}: it is not sound. Ask: {WHY[row]}"
-    return f"{row}: something is wrong with it, but not {given!r}. Ask: {WHY[row]}"
+        return f"{row}: it is not sound. Ask: {why}"
+    return f"{row}: something is wrong with it, but not {given!r}. Ask: {why}"
+
+
+def refereed(seed=2026, **changes) -> dict:
+    """An answer, right but for what is said."""
+    return {"seed": seed} | dict.fromkeys(LETTERS, "sound") | faults_of(seed) | changes
+
+
+def _letters(seed: int) -> dict[str, str]:
+    """What a row is about → its letter."""
+    return {name: letter for letter, name in made_up_table(seed).subjects.items()}
+
+
+def _where(name: str, faulty: bool) -> int:
+    """A table in which this row is faulty, or sound."""
+    return next(seed for seed in range(2026, 2126) if (_letters(seed)[name] in faults_of(seed)) == faulty)
+
+
+def _slip(name: str, faulty: bool, word: str) -> dict:
+    seed = _where(name, faulty)
+    return refereed(seed, **{_letters(seed)[name]: word})
 
 
 REFEREE_MISTAKES = {
-    **{f"{row}: it is not sound. Ask: {WHY[row]}": FAULTS | {row: "sound"} for row in FAULTS},
-    **{f"{row}: it is sound, since {why}": FAULTS | {row: "few seeds"} for row, why in SOUND.items()},
-    "C: something is wrong with it, but not 'no control'.": FAULTS | {"C": "no control"},
+    **{f"it is not sound. Ask: {why}": _slip(name, True, "sound") for name, why in WHY.items()},
+    **{f"it is sound, since {why} A false": _slip(name, False, "wrong base") for name, why in SOUND.items()},
+    "something is wrong with it, but not 'wrong base'.": _slip("faster", True, "wrong base"),
 }
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -425,6 +496,7 @@ EXERCISES = {
         also_right=(
             _by_overlap,
             _drawn,
+            _by_complement,
             lambda *each: torch.from_numpy(np.triu(fader_table(*each)) + np.tril(fader_table(*each))),
         ),
     ),
@@ -453,15 +525,21 @@ EXERCISES = {
             _forecast() | {"seed": np.int64(2026), "kinds": {n: k.upper() for n, k in kinds_of(2026).items()}},
         ),
         praise="right: sealed, unaltered, and better than any number for all faders.",
+        commitment=forecast_commitment,
     ),
     "23.5": Plain(
         fault=referee_faults,
         mistakes=REFEREE_MISTAKES,
         also_right=(
-            {row: FAULTS.get(row, "sound") for row in ROWS},
-            {row.lower(): kind.upper() for row, kind in FAULTS.items()},
-            {row: kind.replace(" ", "_") for row, kind in reversed(FAULTS.items())},
+            refereed(7),
+            {row.lower(): kind.upper() if row != "seed" else kind for row, kind in refereed().items()},
+            {
+                row: kind.replace(" ", "_") if row != "seed" else np.int64(kind)
+                for row, kind in reversed(refereed(123456).items())
+            },
         ),
         praise="right: eight faults, and five rows left in peace.",
+        told=13,
+        commitment=lambda answer: (_verdicts(answer)[0], str(_verdicts(answer)[1])),
     ),
 }

@@ -59,8 +59,10 @@ class SmallNORB(GridDataset):
 
     Raises ValueError for another `split`.
 
-    The mean and std of the thesis (Table A.2), 0.752091840108860 and 0.095638790168273, are those of "train", the split
-    that its code read; the others' are computed on loading.
+    The mean and std of the thesis (Table A.2), 0.752091840108860 and 0.095638790168273, are taken for those of "train",
+    the split that its code read; the others' are computed on loading. The course had no copy of the files: these two
+    numbers stand as they are printed and were not checked against the images, and reading was tested on small files in
+    the published format. Whoever has the files can compare `moments`.
     """
 
     shape = (1, IMAGE, IMAGE)

@@ -34,7 +34,7 @@ def read_table(path: Path, latents: list[str] | None, factors: list[str] | None)
     if not path.is_file():
         raise ValueError(f"file: {path} is not there.")
     if latents is not None and path.suffix == ".npz":
-        raise ValueError("--latents chooses columns of a .csv; a .npz has them in its array `latents`.")
+        raise ValueError("latents: chosen among the columns of a .csv; a .npz has them in its array `latents`.")
     content = path.read_bytes()
     try:
         found = _npz(content, factors) if path.suffix == ".npz" else _csv(content, latents, factors)
@@ -103,6 +103,9 @@ def _check_columns(argument: str, chosen: list[str] | None, names) -> None:
     missing = next((name for name in chosen or () if name not in names), None)
     if missing is not None:
         raise ValueError(f"{argument}: got {missing!r}; the file has {', '.join(names)}.")
+    twice = next((name for place, name in enumerate(chosen or ()) if name in chosen[:place]), None)
+    if twice is not None:
+        raise ValueError(f"{argument}: got {twice!r} twice; each is named once.")
 
 
 def _numbers(cells: tuple[str, ...], name: str, rows: tuple[int, ...], dtype) -> np.ndarray:

@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 from torch.nn.functional import interpolate, scaled_dot_product_attention
 
-from course_lib.arguments import check_choice
+from course_lib.arguments import check_choice, check_seed
 from course_lib.data.files import RemoteFile, fetch
 
 # Of an image's three channels, from the code that OpenAI published with the weights.
@@ -114,6 +114,43 @@ def clip_encoder(name: str = "vit-l-14", root: str | Path | None = None) -> Call
     check_choice(tuple(PUBLISHED), name=name)
     shape, file = PUBLISHED[name]
     return read_clip(fetch(file, root), shape)
+
+
+@torch.no_grad()
+def untrained_clip(name: str = "vit-l-14", seed: int = 0) -> VisionTransformer:
+    """The network of `clip_encoder` before any training, its control: it needs no file.
+
+    name : of `PUBLISHED`. seed : of its weights, which are drawn as the code published with the weights draws them: of
+    embeddings and projection normal, with the standard deviation width^−½; of attention uniform within √(6/(4·width)),
+    and biases 0; the others uniform within the root of one over the numbers that enter.
+
+    Raises ValueError for another name or an unusable seed. Source: openai/CLIP, model.py. Chapter 13.
+    """
+    check_choice(tuple(PUBLISHED), name=name)
+    draw = torch.Generator().manual_seed(check_seed(seed))
+    shape, _ = PUBLISHED[name]
+    with torch.device("meta"):
+        model = VisionTransformer(shape)
+    model.to_empty(device="cpu")
+    for place, weight in model.named_parameters():
+        _begin(place, weight, model, draw)
+    return model.eval().requires_grad_(False)
+
+
+def _begin(place: str, weight: Tensor, model: VisionTransformer, draw: torch.Generator) -> None:
+    """Draw the weights of that name."""
+    width = model.shape.width
+    if "norm" in place:
+        weight.fill_(float(place.endswith("weight")))
+    elif place.startswith(("class_", "position_", "visual_")):
+        weight.normal_(0, width**-0.5, generator=draw)
+    elif "self_attn" in place and place.endswith("bias"):
+        weight.zero_()
+    else:
+        entering = model.get_parameter(place.replace("bias", "weight"))[0].numel()
+        mixed = place.endswith(("q_proj.weight", "k_proj.weight", "v_proj.weight"))
+        bound = (6 / (4 * width) if mixed else 1 / entering) ** 0.5
+        weight.uniform_(-bound, bound, generator=draw)
 
 
 def read_clip(path: str | Path, shape: Shape) -> VisionTransformer:

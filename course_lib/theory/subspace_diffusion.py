@@ -1,6 +1,6 @@
 """Splitting a manifold into its factors by diffusing subspaces of its tangent spaces: GeoManCEr."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -77,8 +77,8 @@ class ManifoldSplit(NamedTuple):
 
 
 def split_manifold(
-    points, dim: int, *, gap: float, neighbours: int = 12, count: int = 6, seed: int = 0, max_bytes: int = 2**30,
-    tangents=None,
+    points, dim: int, *, gap: float | Callable[[np.ndarray], float], neighbours: int = 12, count: int = 6,
+    seed: int = 0, max_bytes: int = 2**30, tangents=None,
 ) -> ManifoldSplit:  # fmt: skip
     """Split the tangent spaces of a product manifold into those of its factors, without labels.
 
@@ -88,7 +88,9 @@ def split_manifold(
     see `ManifoldSplit.is_flat`.
 
     points : (t, n), evenly spread over the manifold, in coordinates whose distances are its own.
-    dim : k, its dimension. neighbours : of each point in the graph. gap : γ, the eigenvalue below which a field counts.
+    dim : k, its dimension. neighbours : of each point in the graph.
+    gap : γ, the eigenvalue below which a field counts, or a function that gets the eigenvalues (count,), ascending, and
+        returns it.
     count : how many eigenvalues are computed. seed : of the first vector of the eigenvalue search.
     max_bytes, tangents : as in `connection_laplacian`, which grows like k⁴.
 
@@ -98,7 +100,8 @@ def split_manifold(
     2022, Section 3. Where they diagonalise all matrices of a point together by FFDIAG, here it is by Jacobi rotations,
     after Cardoso and Souloumiac 1996. Chapter 12.
     """
-    (gap,) = check_numbers(0, above=True, gap=gap)
+    if not callable(gap):
+        (gap,) = check_numbers(0, above=True, gap=gap)
     check_integers(1, count=count)
     laplacian, tangents = connection_laplacian(points, dim, neighbours, max_bytes, tangents)
     basis, draws = symmetric_basis(dim), np.random.default_rng(check_seed(seed))
@@ -108,7 +111,9 @@ def split_manifold(
     # to the last digit: a search that ends sooner misses the second of two equal eigenvalues
     values, vectors = eigsh(laplacian, k=count, which="SA", tol=0, ncv=max(40, 2 * count + 1), v0=start)
     order = np.argsort(values)
-    values, below = values[order], int((values < gap).sum())
+    values = values[order]
+    gap = gap(values) if callable(gap) else gap
+    below = int((values < gap).sum())
     if not 0 < below < count:
         raise ValueError(f"gap: got {gap}; allowed are numbers that part the eigenvalues {values.round(3).tolist()}.")
     fields = vectors[:, order[:below]].reshape(len(tangents), len(basis), below)

@@ -1,12 +1,29 @@
-"""What takes several trainings of `total_correlation.scores`: the best of some, two discriminators, equal errors."""
+"""What takes several trainings of `total_correlation.scores`: the best of some, two discriminators, equal errors, other
+networks, and more latents; and trainings of which something else is measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from course_replication.measurements.total_correlation import Scores, scores
+from course_lib import metrics
+from course_lib.data import GridDataset
+from course_lib.frameworks import Framework
+from course_lib.models import DiagonalGaussian
+from course_replication.measurements.total_correlation import (
+    IMAGES,
+    Scores,
+    framework_of,
+    log_densities,
+    reconstructed,
+    scores,
+)
+from course_replication.measurements.trained_scores import ACTIVE
+from course_replication.measurements.training import OF_DATA, OF_FIT, dataset, encodings, report, take, train
 from course_replication.runs import Context
 
 SCORED = ("factor-vae-score", "beta-vae-score", "mig")
@@ -74,6 +91,113 @@ def equal_reconstruction(context: Context, *, betas: Sequence[float], **settings
         found[f"{name}-gap/batch-estimate-and-beta-vae"] = abs(ours[name] - read)
     left = {"/batch-estimate": ours["left"], "/beta-vae": max(each["left"] for each in theirs)}
     return found | _left(left, ours[_UNTRAINED])
+
+
+def gaps(context: Context, *, changes: Mapping[str, Sequence[Mapping]], **settings) -> Scores:
+    """How far apart the scores of trainings are: "factor-vae-score-gap/NAME" is the largest less the smallest of the
+    training of the settings and those with each of the changes; controls are those of the same networks.
+
+    settings : of `total_correlation.scores`. changes : name → for each further training, what of the settings is
+    another. "left" is the largest share of the pixels' variance that one of all trainings leaves.
+    """
+    return compared(context, scores, changes, settings)
+
+
+def compared(context: Context, train: Callable[..., Scores], changes, settings: Mapping) -> Scores:
+    """The gaps of `gaps`, of trainings that `train` carries out."""
+    base = train(replace(context, scratch=context.scratch / "base"), **settings)
+    found, every = {}, [base]
+    for name, each in changes.items():
+        others = [
+            train(replace(context, scratch=context.scratch / f"{name}-{place}"), **{**settings, **change})
+            for place, change in enumerate(each)
+        ]
+        every += others
+        for control in CONTROLS:
+            for score in SCORED:
+                values = [one[f"{control}{score}"] for one in (base, *others)]
+                found[f"{control}{score}-gap/{name}"] = max(values) - min(values)
+    return found | _left({"": max(each["left"] for each in every)}, fmean(each[_UNTRAINED] for each in every))
+
+
+def pruned(context: Context, *, sizes: Sequence[int], **settings) -> Scores:
+    """Train the framework of the settings with each number of latents: "active-latents/latents-10" is how many of them
+    are in use, those whose mean varies over the images by more than ACTIVE; "latents/10" is 10; and
+    "active-latents-gap/latents-10-and-20" how many more or fewer the second network uses than the first.
+
+    sizes : two numbers of latents, in the place of that in the settings of `total_correlation.scores`.
+    """
+    found, used = {f"latents/{size}": size for size in sizes}, {"": [], CONTROLS[1]: []}
+    settings = {name: value for name, value in settings.items() if name not in ("latents", "particles")}
+    fitting, data = take(settings, OF_FIT), dataset(**take(settings, OF_DATA))
+    index = torch.randperm(len(data), generator=torch.Generator().manual_seed(context.seed))[:IMAGES]
+    for size in sizes:
+        framework = framework_of(data, context.seed, latents=size, **settings).to(context.device)
+        for control in (CONTROLS[1], ""):  # before the training and after it
+            if not control:
+                train(context, framework, data, context.scratch / f"{size}.safetensors", fitting)
+            used[control].append(_active(framework, data, index))
+            found[f"{control}active-latents/latents-{size}"] = used[control][-1]
+            left = f"{control}left" if control else f"left/latents-{size}"
+            found[left] = reconstructed(framework, data, index)["left"]
+    name = f"active-latents-gap/latents-{'-and-'.join(map(str, sizes))}"
+    return found | {f"{control}{name}": abs(one - other) for control, (one, other) in used.items()}
+
+
+def batch_mixture(context: Context, *, batch: int, **settings) -> Scores:
+    """Train a VAE; the total correlation in nats as the mixture of a batch's own posteriors gives it, for codes of its
+    images, "total-correlation/batch/own", and of as many others, "…/fresh". Kim and Mnih 2018, Appendix D.
+
+    settings : of `total_correlation.scores`.
+    """
+    return _twice(context, settings, partial(_by_a_batch, size=batch))
+
+
+def axes(context: Context, **settings) -> Scores:
+    """Train one framework; "axis-alignment/FACTOR" says how far traversals of a factor move one latent only.
+
+    settings : of `total_correlation.scores`.
+    """
+    return _twice(context, settings, _by_factor)
+
+
+def _twice(context: Context, settings: Mapping, measure: Callable[[Framework, GridDataset, int], Scores]) -> Scores:
+    """Train the framework of the settings, and measure it and its untrained twin."""
+    settings = {name: value for name, value in settings.items() if name != "particles"}
+    fitting, data = take(settings, OF_FIT), dataset(**take(settings, OF_DATA))
+    untrained, framework = (framework_of(data, context.seed, **settings).to(context.device) for _ in range(2))
+    train(context, framework, data, context.scratch / "model.safetensors", fitting)
+    before, after = (measure(each, data, context.seed) for each in (untrained, framework))
+    return report(after, before, {})
+
+
+def _by_factor(framework: Framework, data: GridDataset, seed: int) -> Scores:
+    ratios = metrics.axis_alignment_ratio(encodings(framework, data), seed=seed).values
+    index = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))[:IMAGES]
+    found = {f"axis-alignment/{name}": ratio for name, ratio in ratios.items() if name in data.space.names}
+    return found | {"left": float(reconstructed(framework, data, index)["left"])}
+
+
+@torch.no_grad()
+def _by_a_batch(framework: Framework, data: GridDataset, seed: int, size: int) -> Scores:
+    order = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))[: 2 * size]
+    device = framework.model.pixel_mean.device
+    parts = zip(*(framework.posterior(data.images(part.to(device))) for part in order.split(512)), strict=True)
+    posterior = DiagonalGaussian(*map(torch.cat, parts))
+    latents = posterior.rsample(torch.Generator(device).manual_seed(seed)).double()
+    mixture, found = posterior.at(torch.arange(min(size, len(order)), device=device)), {}
+    for name, own in (("own", latents[:size]), ("fresh", latents[size:])):
+        joint, marginals = log_densities(own, mixture)
+        found[f"total-correlation/batch/{name}"] = float((joint - marginals.sum(1)).mean())
+    return found | {"left": float(reconstructed(framework, data, order[:IMAGES])["left"])}
+
+
+@torch.no_grad()
+def _active(framework: Framework, data: GridDataset, index: Tensor) -> int:
+    """How many latents' means vary over the images by more than ACTIVE."""
+    parts = index.to(framework.model.pixel_mean.device).split(512)
+    means = torch.cat([framework.encode(data.images(part)) for part in parts])
+    return int((means.var(0) > ACTIVE).sum())
 
 
 def _trained(context: Context, name: str, seed: int, settings: Mapping) -> Scores:

@@ -1,5 +1,7 @@
 """Claims that are settled by counting: sizes of datasets and kernels, schedules, ties of triplets."""
 
+from collections.abc import Sequence
+
 import torch
 
 from course_lib.data import DSprites, Shapes3D, XYSquares
@@ -83,6 +85,27 @@ def misjudged_triplets(context: Context, num_triplets: int) -> dict:
 
 def _per_cent(which: torch.Tensor) -> float:
     return 100 * which.sum().item() / len(which)
+
+
+def experiments(
+    context: Context, each: int, total: int, betas: Sequence[float], gammas: Sequence[float]
+) -> dict[str, bool | int]:
+    """Whether so many runs of `each` setting can be `total` experiments, by what Table 1 of ISA-VAE's paper lists.
+
+    Three readings: β-VAE, β-TCVAE and ISA-VAE at every β and FactorVAE at every γ; without FactorVAE; and then with the
+    β-TCVAE at a β of 1, which is the VAE, counted once. "experiments/…" are how many each makes, "grid/…" of how many
+    settings. Further datasets and methods only add to them.
+    """
+    grid = 3 * len(betas)
+    readings = {"table-1": grid + len(gammas), "without-factor-vae": grid, "one-vae": grid - (1 in betas)}
+    made = {name: each * settings for name, settings in readings.items()}
+    return {f"experiments/{name}": count for name, count in made.items()} | {
+        **{f"grid/{name}": count for name, count in readings.items()},
+        "left-over": total % each,
+        "fifty-of-each-setting-make-the-total": total % each == 0 and total in made.values(),
+        "settings-fit-into-the-total": min(made.values()) <= total,
+        "settings": len(readings),
+    }
 
 
 def photographs(context: Context) -> dict:

@@ -1,23 +1,24 @@
-"""Generators that tell their codes: InfoGAN and InfoWGAN-GP on the digits that scikit-learn ships, and on sprites.
+"""Generators that tell their codes: InfoGAN and InfoWGAN-GP on digits, those that scikit-learn ships or MNIST, and on
+sprites.
 
 A GAN does not reconstruct. What stands in for it, so that one can see whether it has learnt: of DRAWN images that it
 draws, the nearest to each image of the data; "left" is the share of the pixels' variance that they leave. Settings are
 called as in the claims, so that deviations from a paper's are found by name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from sklearn.datasets import load_digits
 from torch import Tensor
 
 import course_lib.frameworks
-from course_lib.data import GridDataset
+from course_lib.data import MNIST, GridDataset
 from course_lib.factors import FactorSpace
 from course_lib.frameworks import Framework, InfoGAN, InfoWGAN_GP
 from course_lib.metrics import Encodings
 from course_lib.models import GAN, conv_gan, mlp_gan
-from course_replication.measurements import total_correlation
+from course_replication.measurements import correlation_contrasts, total_correlation
 from course_replication.measurements.in_memory import InMemory
 from course_replication.measurements.training import OF_DATA, Exchanged, dataset, encodings, report, take, train
 from course_replication.runs import Context
@@ -44,12 +45,14 @@ class Digits(InMemory):
         super().__init__(torch.tensor(bunch.images * 255 / 16).round().to(torch.uint8).unsqueeze(1))
 
 
-def digits(context: Context, **settings) -> Scores:
-    """Train a GAN on `Digits` and look where the class of its digits is kept.
+def digits(context: Context, *, data: str = Digits.__name__, **settings) -> Scores:
+    """Train a GAN on digits and look where the class of its digits is kept.
 
-    settings : `framework`, "InfoGAN" or "InfoWGAN_GP"; `continuous_codes`, `categories`, the number of them, and
-        `noise`; `information_weight`, λ; `variance` of Q, "fixed" or "learnt"; `generator_learning_rate`,
-        `discriminator_learning_rate`, `discriminator_turns`; `penalty`, of an InfoWGAN-GP; `steps`, `batch_size`.
+    data : "Digits", or "MNIST", of which 10,000 images stand for all in what is looked at.
+    settings : `network`, "small-mlp" or "conv"; `framework`, "InfoGAN" or "InfoWGAN_GP"; `continuous_codes`,
+        `categories`, the number of them, and `noise`; `information_weight`, λ; `variance` of Q, "fixed" or "learnt";
+        `generator_learning_rate`, `discriminator_learning_rate`, `discriminator_turns`; `penalty`, of an InfoWGAN-GP;
+        `steps`, `batch_size`.
 
     "digit-purity" is the share of the data's digits that belong to the class which is the most frequent in their
     category, as Q sees it. "digit-in-categories", "-continuous" and "-noise" are the shares of drawn images whose class
@@ -58,23 +61,42 @@ def digits(context: Context, **settings) -> Scores:
     share of all inputs, half of them drawn, that the discriminator calls real; of a critic, those above the middle
     between its means of both; "…/late" that in the last quarter of the training.
     """
-    data, seed = Digits(), context.seed
+    data, seed = {each.__name__: each for each in (Digits, MNIST)}[data](), context.seed
     untrained, framework = (gan_of(data, seed, **settings) for _ in range(2))
-    images = data.images(torch.arange(len(data)))
+    images, labels = looked_at(data, seed)
     every = settings["steps"] // LOOKS
     fitting = {name: settings[name] for name in ("steps", "batch_size")}
     fitting |= {"learning_rate": settings["generator_learning_rate"], "log_every": every}
-    watch = watched(images, seed, every)
+    watch = watched(images.to(context.device), seed, every)
     history = train(context, framework, data, context.scratch / "model.safetensors", fitting, [watch])
+    framework.to("cpu")
     shares = history.to_frame()["discriminator-real-share"].dropna()
     late = {"discriminator-real-share/late": shares.iloc[-LATE:].mean(), "discriminator-real-share": shares.mean()}
-    after = where_the_class_is(framework, images, data.labels, seed)
-    before = where_the_class_is(untrained, images, data.labels, seed)
+    after = where_the_class_is(framework, images, labels, seed)
+    before = where_the_class_is(untrained, images, labels, seed)
     share = real_share(untrained, images, seed)
     before |= dict.fromkeys(late, share)
-    order = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))
-    shuffled = {"digit-purity": purity(categories_of(framework, images)[order], data.labels)}
+    order = torch.randperm(len(images), generator=torch.Generator().manual_seed(seed))
+    shuffled = {"digit-purity": purity(categories_of(framework, images)[order], labels)}
     return report(after | late | {"settings": 1}, before, shuffled)
+
+
+def looked_at(data: Digits | MNIST, seed: int) -> tuple[Tensor, Tensor]:
+    """All images and their classes, or IMAGES of them, drawn by lot, where there are more."""
+    index = torch.arange(len(data))
+    if len(data) > IMAGES:
+        index = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))[:IMAGES]
+    return data.images(index), data.labels[index]
+
+
+def gaps(context: Context, *, changes: Mapping[str, Sequence[Mapping]], **settings) -> Scores:
+    """How far apart the scores of GANs are: "factor-vae-score-gap/NAME" is the largest less the smallest of the GAN of
+    the settings and those with each of the changes; controls are those of the same networks.
+
+    settings : of `sprites`. changes : name → for each further training, what of the settings is another.
+    "left" is the largest share of the pixels' variance that one of all trainings leaves.
+    """
+    return correlation_contrasts.compared(context, sprites, changes, settings)
 
 
 def sprites(context: Context, **settings) -> Scores:

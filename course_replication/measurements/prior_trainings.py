@@ -16,13 +16,24 @@ from course_lib.training import fit_many
 from course_lib.training.precision import is_convolutional
 from course_replication.measurements.total_correlation import IMAGES, framework_of, reconstructed
 from course_replication.measurements.trained_scores import ACTIVE
-from course_replication.measurements.training import OF_DATA, OF_FIT, Exchanged, dataset, encodings, report, take, train
+from course_replication.measurements.training import (
+    CHECKPOINT_EVERY,
+    OF_DATA,
+    OF_FIT,
+    Exchanged,
+    dataset,
+    encodings,
+    report,
+    take,
+    train,
+)
 from course_replication.runs import Context
 
 Scores = dict[str, float]
 SHAPE, HEART = "shape", 2  # the factor of dSprites, and its value
 EQUAL = 11  # reconstruction errors at which scores are compared
 KEYS = ("method", "beta", "place")  # of a model
+NUMBERS = ("reconstruction", "reconstruction/heart", "left", "active-latents", "exponent")  # of a model, beside its MIG
 
 
 def compared(
@@ -38,8 +49,9 @@ def compared(
     networks of a method are trained side by side.
 
     Of each group, such as "…/isa-vae/beta-1", "…/beta-high" being the last β: "mig-mean", "mig-median", "mig-max" and
-    "bimodality" of its scores, the means of what "reconstruction" costs, of "reconstruction/heart" and of
-    "active-latents", and what is "left" of the pixels' variance. "of/mig/…" are single models.
+    "bimodality" of its scores, the means of what "reconstruction" costs, of "reconstruction/heart" (where there are
+    shapes), of "active-latents" and of the inner "exponent" of the prior, and what is "left" of the pixels' variance.
+    "of/mig/…" are single models.
     "mig-at-equal-reconstruction/METHOD" is read off the line through the groups' means, on average over errors that all
     methods have; "latents" is how many there are.
     """
@@ -68,16 +80,30 @@ def compared(
     return report(found | {"latents": settings["latents"]}, untrained, scores)
 
 
+def advantage(context: Context, *, of: str, over: str, **settings) -> Scores:
+    """What `compared` returns, and "mig-advantage/beta-1" and the like: the mean MIG of one method less the other's.
+
+    of, over : names of two of the methods.
+    """
+    found = compared(context, **settings)
+    first, second = (f"mig-mean/{name}/" for name in (of, over))
+    for name in [name for name in found if first in name]:
+        found[name.replace(first, "mig-advantage/")] = found[name] - found[name.replace(first, second)]
+    return found
+
+
 def _as(name: str, rows: Sequence[Mapping], twin: str | None, beta: str) -> list[dict]:
     """The rows of another method at that β, under this name."""
     return [row | {"method": name} for row in rows if (row["method"], row["beta"]) == (twin, beta)]
 
 
 def _train(context: Context, name: str, members: Mapping[tuple, Framework], data, fitting, seeds) -> None:
-    """Side by side where the networks are fully connected, else one after the other."""
+    """Side by side where the networks are fully connected, else one after the other; from checkpoints, if there are."""
     if not any(map(is_convolutional, members.values())):
         each = [seeds[place] for _, _, place in members]
-        fit_many([*members.values()], data, seed=each, device="cpu", **fitting)
+        context.scratch.mkdir(parents=True, exist_ok=True)
+        kept = dict(checkpoint=context.scratch / f"{name}.safetensors", checkpoint_every=CHECKPOINT_EVERY)
+        fit_many([*members.values()], data, seed=each, device="cpu", **kept, **fitting)
         return
     for (_, beta, place), framework in members.items():
         own = replace(context, seed=seeds[place])
@@ -94,19 +120,21 @@ def _rows(members: Mapping[tuple, Framework], data: GridDataset, index: Tensor, 
         if not shuffled:
             found[-1] |= model_of(framework, data, index)
         else:
-            found[-1] |= dict.fromkeys(("reconstruction", "reconstruction/heart", "left", "active-latents"), 0.0)
+            found[-1]["reconstruction"] = 0.0
     return found
 
 
 @torch.no_grad()
 def model_of(framework: Framework, data: GridDataset, index: Tensor) -> Scores:
-    """What a model costs and uses: from the first images of an order of all, and the first hearts."""
-    shapes = data.space.factors(index)[:, data.space.names.index(SHAPE)]
-    hearts = reconstructed(framework, data, index[shapes == HEART][:IMAGES])
+    """What a model costs and uses: from the first images of an order of all, and, of shapes, the first hearts."""
     part = index[:IMAGES]
     codes = framework.encode(data.images(part.to(framework.model.pixel_mean.device)))
     found = reconstructed(framework, data, part) | {"active-latents": (codes.var(0) > ACTIVE).sum()}
-    found["reconstruction/heart"] = hearts["reconstruction"]
+    found["exponent"] = framework.prior.inner.mean()
+    if SHAPE in data.space.names:
+        shapes = data.space.factors(index)[:, data.space.names.index(SHAPE)]
+        hearts = reconstructed(framework, data, index[shapes == HEART][:IMAGES])
+        found["reconstruction/heart"] = hearts["reconstruction"]
     return {name: float(value) for name, value in found.items()}
 
 
@@ -117,8 +145,7 @@ def findings(table: pandas.DataFrame) -> Scores:
         scores = group["mig"]
         values = {"mig-mean": scores.mean(), "mig-median": scores.median(), "mig-max": scores.max()}
         values |= {"bimodality": bimodality(scores)}
-        names = ("reconstruction", "reconstruction/heart", "left", "active-latents")
-        values |= {name: group[name].mean() for name in names}
+        values |= {name: group[name].mean() for name in NUMBERS if name in group}
         found |= {f"{name}/{method}/{beta}": float(value) for name, value in values.items()}
     spread = [value for name, value in found.items() if name.startswith("bimodality/")]
     return found | equal_errors(table) | {"bimodality": float(np.mean(spread))}

@@ -1,28 +1,43 @@
-"""The study of "Challenging common assumptions" in small: each method at each strength from several seeds, scored.
+"""The study of "Challenging common assumptions" on fewer models: each method at each strength from several seeds.
 
 A run is a whole study. Its metrics are what is found in it (`study_findings`) and, as "of/…", every number that is
 known of every model, which `table_of` puts into a table again. Methods differ in their loss
-alone: networks of one seed start from the same weights and see the same batches.
+alone: networks of one seed start from the same weights and see the same batches. Fully connected networks are trained
+side by side, convolutional ones one after the other.
 """
 
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import pandas
 import torch
+from torch import Tensor
 
 from course_lib import metrics
 from course_lib.data import GridDataset
 from course_lib.frameworks import BetaVAE, Framework
 from course_lib.losses import kl_to_standard_normal
 from course_lib.metrics import Encodings
-from course_lib.models import mlp_vae
+from course_lib.models import VAE, DiagonalGaussian, conv_vae, mlp_vae
 from course_lib.storage import replace_file
 from course_lib.training import fit_many
+from course_replication.lines import SCALES
 from course_replication.measurements.study_findings import KEYS, across_datasets, findings
-from course_replication.measurements.training import OF_DATA, OF_FIT, Scores, dataset, framework_around, take
+from course_replication.measurements.training import (
+    IMAGES,
+    OF_DATA,
+    OF_FIT,
+    DrawnOn,
+    Scores,
+    dataset,
+    encodings,
+    framework_around,
+    take,
+    train,
+)
 from course_replication.runs import Context, Run
 
 STRENGTHS = ("low", "middle", "high")
@@ -31,6 +46,8 @@ FEW = 100  # examples of which a downstream classifier learns
 DIGITS = 5  # to which the numbers of single models are stored
 FIRST_SEED, UNTRAINED = 100, 10_000  # of networks, and of those that are not trained; below them, strengths were tried
 SAMPLES = {"num_samples": 2000, "num_test": 1000}  # of scores that learn
+MANY_SAMPLES = {"num_samples": 10_000, "num_test": 5000}  # where images are many
+BATCH = 512  # images of a large dataset that are decoded at a time
 
 
 def scores(context: Context, *, data: str, methods: Mapping[str, Mapping], seeds: int, trees: Mapping, **settings):
@@ -40,15 +57,17 @@ def scores(context: Context, *, data: str, methods: Mapping[str, Mapping], seeds
     methods : name → {framework, strengths: {argument: three values, the weakest first}, and its other arguments}.
     seeds : how many of each method and strength. trees : of how many `points` trees learn (0: none; they take longest),
     and for how many `seeds` of each method and strength, and how many `untrained` networks. Else as in
-    `training.scores`; `hidden` are the widths of the networks.
+    `training.scores`; `network` is "conv", or there are `hidden`, the widths of fully connected ones.
     """
     fitting, source = take(settings, OF_FIT), dataset(data, **take(settings, OF_DATA))
     own = range(FIRST_SEED + context.seed * seeds, FIRST_SEED + (context.seed + 1) * seeds)
-    networks = {"latents": settings.pop("latents"), "hidden": tuple(settings.pop("hidden"))}
-    records = []
+    networks, records = take(settings, ("network", "latents", "hidden")), []
     for name, method in methods.items():
-        models = partial(trained, source, {name: method}, own, fitting, networks, settings)
-        records += _kept(context, f"{data}-{name}", partial(_records, models, source, own, trees))
+        if networks.get("network") == "conv":
+            records += _in_turn(context, source, name, method, own, trees, fitting, networks, settings)
+        else:
+            models = partial(trained, source, {name: method}, own, fitting, networks, settings)
+            records += _kept(context, f"{data}-{name}", partial(_records, models, source, own, trees))
     table = pandas.DataFrame(records)
     blank = _untrained(context, source, methods, networks, settings, trees)
     found = findings(table, context.seed)
@@ -64,8 +83,8 @@ def across(context: Context, *, trainings: Sequence[Mapping]) -> Scores:
     """What several studies say together, those of the settings of `scores`, one for each dataset."""
     tables = {}
     for settings in trainings:
-        run = Run("study.scores", dict(settings), context.seed, "small")
-        stored = context.known.get(run.id)
+        runs = [Run("study.scores", dict(settings), context.seed, scale).id for scale in SCALES[1:]]
+        stored = next((context.known[run] for run in runs if run in context.known), None)
         tables[settings["data"]] = table_of(stored["metrics"] if stored else scores(context, **settings))
     shuffled = {name: exchanged(table, context.seed) for name, table in tables.items()}
     twin = {f"control/shuffled/{name}": value for name, value in across_datasets(shuffled).items()}
@@ -93,8 +112,30 @@ def _framework(data, seed: int, method: Mapping, place: int, networks: Mapping, 
     """The framework of a method at one of its strengths, not trained yet."""
     rest = {name: value for name, value in method.items() if name != "strengths"}
     ((argument, values),) = method["strengths"].items()
-    model = mlp_vae(data, networks["latents"], hidden=networks["hidden"], seed=seed)
+    model = network_of(data, seed, **networks)
     return framework_around(model, **rest, **{argument: values[place]}, **common)
+
+
+def network_of(data: GridDataset, seed: int, *, latents: int, network: str = "mlp", hidden: Sequence[int] = ()) -> VAE:
+    """A network that is not trained yet: "conv", or "mlp" with layers of those widths."""
+    return conv_vae(data, latents, seed=seed) if network == "conv" else mlp_vae(data, latents, hidden=hidden, seed=seed)
+
+
+def _in_turn(context: Context, data, name: str, method: Mapping, seeds: Sequence[int], trees, fitting, *given) -> list:
+    """The rows of a method's models, which are trained one after the other; each is kept as soon as it is scored."""
+    records = []
+    for place, strength in enumerate(STRENGTHS):
+        for seed in seeds:
+            label = f"{type(data).__name__}-{name}-{strength}-{seed}"
+
+            def model(place=place, strength=strength, seed=seed, label=label) -> dict:
+                framework = _framework(data, seed, method, place, *given)
+                checkpoint = context.scratch / f"{label}.safetensors"
+                train(replace(context, seed=seed), framework, data, checkpoint, fitting)
+                return {(name, strength, seed): framework}
+
+            records += _kept(context, label, partial(_records, model, data, seeds, trees))
+    return records
 
 
 def _records(models: Callable[[], Mapping], data: GridDataset, seeds: Sequence[int], trees: Mapping) -> list[dict]:
@@ -120,8 +161,8 @@ def _untrained(context: Context, data, methods, networks: Mapping, common: Mappi
     records = []
     for place, label in enumerate(labels):
         own = UNTRAINED + context.seed * len(labels) + place
-        build = partial(mlp_vae, data, networks["latents"], hidden=networks["hidden"], seed=own)
-        model = partial(lambda build, label: {label: BetaVAE(build(), **common)}, build, label)
+        build = partial(network_of, data, own, **networks)
+        model = partial(lambda build, label: {label: BetaVAE(build(), **common).to(context.device)}, build, label)
         few = trees | {"seeds": 1 if place < trees["untrained"] else 0}
         records += _kept(context, f"{type(data).__name__}-untrained-{place}", partial(_records, model, data, [0], few))
     return pandas.DataFrame(records)
@@ -133,13 +174,19 @@ def scored(framework: Framework, data: GridDataset, points: int = 0) -> Scores:
 
     "reconstruction" (what is paid, through the mean) and "kl" in nats an image, "elbo" less their sum; the
     "total-correlation" of a fitted Gaussian is that of means, "…-sampled" of samples and "…-active" of means of latents
-    in use; "left" is the share of the pixels' variance that reconstructions leave.
+    in use; "left" is the share of the pixels' variance that reconstructions leave. Where images are too many to be
+    encoded at once, the numbers without labels rest on `IMAGES` of them.
     """
-    images = data.images(torch.arange(len(data)))
-    posterior, pixels = framework.posterior(images), images / 255
-    table, observed = Encodings.from_table(posterior.mean, data), framework.standardise(images)
-    decoded = framework.model.decode(posterior.mean)
-    back = framework.reconstruct(images)
+    model, few = framework.model, len(data) <= IMAGES
+    images = some_images(data, model.pixel_mean.device)
+    size = len(images) if few else BATCH  # in parts, the last digits would differ
+    parts = zip(*(framework.posterior(part) for part in images.split(size)), strict=True)
+    posterior, pixels = DiagonalGaussian(*map(torch.cat, parts)), images / 255
+    drawn = DrawnOn(data, images.device)
+    table = Encodings.from_table(posterior.mean, data) if few else encodings(framework, drawn)
+    observed = framework.standardise(images)
+    decoded = torch.cat([model.decode(part) for part in posterior.mean.split(size)])
+    back = torch.cat([framework.reconstruct(part) for part in images.split(size)])
     paid = framework.reduce(framework.likelihood(decoded, observed))
     nats = kl_to_standard_normal(posterior).sum(1).mean()
     left = (back - pixels).square().mean() / (pixels - pixels.mean(0)).square().mean()
@@ -147,19 +194,28 @@ def scored(framework: Framework, data: GridDataset, points: int = 0) -> Scores:
     return {
         **labelled(table),
         **{name: float(value) for name, value in without.items()},
-        **dependences(posterior),
+        **dependences(DiagonalGaussian(posterior.mean.cpu(), posterior.log_variance.cpu())),
         **_by_regression(table),
         **(_by_trees(table, points) if points else {}),
     }
 
 
+def some_images(data: GridDataset, device: torch.device) -> Tensor:
+    """All images of a dataset, in their order, or `IMAGES` drawn by lot, where there are more; on the device."""
+    index = torch.arange(len(data))
+    if len(data) > IMAGES:
+        index = torch.randperm(len(data), generator=torch.Generator().manual_seed(0))[:IMAGES]
+    return data.images(index.to(device))
+
+
 def labelled(table: Encodings) -> Scores:
     """The scores that need the factors, but for DCI, which takes longest."""
+    samples = SAMPLES if len(table.data) <= IMAGES else MANY_SAMPLES
     return {
         "mig": float(metrics.mig(table)),
-        "sap": float(metrics.sap(table, **SAMPLES)),
+        "sap": float(metrics.sap(table, **samples)),
         "modularity": float(metrics.modularity(table, explicitness=False)),
-        "beta-vae-score": float(metrics.beta_vae_score(table, **SAMPLES)),
+        "beta-vae-score": float(metrics.beta_vae_score(table, **samples)),
         "factor-vae-score": float(metrics.factor_vae_score(table)),
     }
 
@@ -181,7 +237,8 @@ def dependences(posterior) -> Scores:
 
 def _by_regression(table: Encodings) -> Scores:
     """Downstream accuracy of logistic regression from many examples, and that from `FEW` divided by it."""
-    score = metrics.downstream_logistic(table, **SAMPLES, num_few=FEW)
+    samples = SAMPLES if len(table.data) <= IMAGES else MANY_SAMPLES
+    score = metrics.downstream_logistic(table, **samples, num_few=FEW)
     return {"logistic": float(score), "logistic-efficiency": score.values["efficiency"]}
 
 

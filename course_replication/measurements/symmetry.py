@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
 
 from course_lib.theory import ManifoldSplit, connection_laplacian, split_manifold
 from course_replication.runs import Context
@@ -153,14 +152,10 @@ def _product(dims: tuple[int, ...], num_points: int, seed: int) -> np.ndarray:
 
 def _split_into(points: np.ndarray, dims: tuple[int, ...], neighbours: int, tangents=None) -> ManifoldSplit:
     """The split into as many factors as there are: γ is in the middle of the eigenvalues that it has to part."""
-    dim, most = sum(dims), 2**31  # bytes
-    laplacian, _ = connection_laplacian(points, dim, neighbours, most, tangents)
-    start = np.random.default_rng(0).normal(size=laplacian.shape[0])
-    values = eigsh(laplacian, k=len(dims), which="SA", tol=0, ncv=40, v0=start, return_eigenvectors=False)
-    gap = np.sort(values)[-2:].mean()
     return split_manifold(
-        points, dim, gap=gap, neighbours=neighbours, count=len(dims), max_bytes=most, tangents=tangents
-    )
+        points, sum(dims), gap=lambda values: values[-2:].mean(), neighbours=neighbours, count=len(dims),
+        max_bytes=2**31, tangents=tangents,
+    )  # fmt: skip
 
 
 def _planes(points: np.ndarray, dims: tuple[int, ...]) -> list[np.ndarray]:

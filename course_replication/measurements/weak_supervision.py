@@ -5,6 +5,7 @@ start from the same weights in all methods.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import fmean, stdev
 
 import torch
@@ -15,8 +16,9 @@ from course_lib.data import GridDataset
 from course_lib.frameworks import AdaGVAE, AdaMLVAE, BetaVAE, Framework
 from course_lib.losses import shared_latents
 from course_lib.models import DiagonalGaussian, conv_vae, mlp_vae
-from course_lib.training import fit, fit_many
+from course_lib.training import fit_many
 from course_replication.measurements.training import (
+    CHECKPOINT_EVERY,
     OF_DATA,
     OF_FIT,
     Exchanged,
@@ -25,6 +27,7 @@ from course_replication.measurements.training import (
     encodings,
     report,
     take,
+    train,
 )
 from course_replication.runs import Context
 
@@ -59,6 +62,7 @@ def compared(
 ) -> Scores:
     """Train `networks` networks with each method: "mig/NAME", the mean of their MIG, and "mig-spread/NAME", its
     standard deviation over them; "left/NAME", the mean share of the pixels' variance that reconstructions leave.
+    What was stopped goes on from the checkpoints in the scratch folder.
 
     methods : name → {framework, and what is its own of arguments and of `fit`}; where a method sees pairs, a batch
         counts pairs.
@@ -78,7 +82,7 @@ def compared(
         models = [_network(source, network, latents, hidden, seed) for seed in seeds]
         group = [kind(model, **settings, **own).to(context.device) for model in models]
         before = _scored(group, source, seeds, name)
-        _train(context, network, group, source, seeds, fitting | batch)
+        _train(context, name, network, group, source, seeds, fitting | batch)
         after = _scored(group, source, seeds, name)
         found |= report(after, before, _scored(group, source, seeds, name, shuffled=True))
     return found
@@ -90,12 +94,18 @@ def _network(data: GridDataset, network: str, latents: int, hidden: tuple[int, .
     return mlp_vae(data, latents, hidden=hidden, seed=seed)
 
 
-def _train(context: Context, network: str, group: list[Framework], data, seeds: range, fitting: Mapping) -> None:
+def _train(
+    context: Context, name: str, network: str, group: list[Framework], data, seeds: range, fitting: Mapping
+) -> None:
+    """Each network of the group from its checkpoint, or all of them from their common one, where there is one."""
     if network == "mlp":
-        fit_many(group, data, seed=[*seeds], device=str(context.device), **fitting)
+        context.scratch.mkdir(parents=True, exist_ok=True)
+        kept = dict(checkpoint=context.scratch / f"{name}.safetensors", checkpoint_every=CHECKPOINT_EVERY)
+        fit_many(group, data, seed=[*seeds], device=str(context.device), **kept, **fitting)
         return
     for seed, framework in zip(seeds, group, strict=True):
-        fit(framework, data, seed=seed, device=context.device, **fitting)
+        own = replace(context, seed=seed)
+        train(own, framework, data, context.scratch / f"{name}-{seed}.safetensors", fitting)
 
 
 def _scored(group: list[Framework], data: GridDataset, seeds: range, name: str, shuffled: bool = False) -> Scores:

@@ -15,8 +15,9 @@ import site_rules
 
 RULES = ("load_faults", *(rule.__name__ for rule in (*page_rules.ONCE, *page_rules.AT_EACH_WIDTH)))
 NOT_FOR_PAPER = ("genindex.html", "search.html")  # made by Sphinx: one searches them, nobody prints them
-# Asked of every page in both visits; the others neither depend on the theme nor on the way the page came.
-AGAIN = (page_rules.details_faults, page_rules.formula_faults, page_rules.picture_faults)
+# Asked of every page in both visits; the others neither depend on the theme nor on the way the page came. That scripts
+# come from a web server, too, `load_faults` sees, and tests/browser/test_reading.py what they do there.
+AGAIN = (page_rules.formula_faults, page_rules.picture_faults)
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,8 @@ def visits(browser, html, homes):
         with chromium.reader(browser, home, theme) as context:
             for name in site_rules.pages(html):
                 with chromium.opened(context, name) as (page, loading):
+                    if theme == "dark":
+                        page_rules.open_answers(page)
                     found = page_rules.inspect(page, page_rules.ONCE if theme == "light" else AGAIN)
                     links[name] = page_rules.links(page)
                 found["load_faults"] = loading

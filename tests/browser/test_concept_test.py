@@ -78,7 +78,7 @@ def column(page, form: str) -> list[str]:
 
 def test_nothing_is_shown_before_all_is_answered(opened):
     with opened() as (page, faults):
-        assert page.locator(FIELDS).count() == 20 and page.locator(REVEALED).count() == 0
+        assert page.locator(FIELDS).count() == 23 and page.locator(REVEALED).count() == 0
         answer(page, "A", wrong={2}, left=frozenset({3, 17}))
         submit(page)
         form = page.locator("form[data-form=A]")
@@ -86,11 +86,11 @@ def test_nothing_is_shown_before_all_is_answered(opened):
         assert page.evaluate("document.activeElement.name") == "A3" and page.locator(REVEALED).count() == 0
         form.locator(".give-up").focus()
         page.keyboard.press("Enter")
-        assert said(page) == "Form A: 17 of 20 right."
+        assert said(page) == "Form A: 20 of 23 right."
         marks = column(page, "A")
-        assert [marks[1], marks[2], marks[16]] == ["✗ wrong", "– open", "– open"] and marks.count("✓ right") == 17
+        assert [marks[1], marks[2], marks[16]] == ["✗ wrong", "– open", "– open"] and marks.count("✓ right") == 20
         assert page.locator("thead th:visible").all_inner_texts() == ["No.", "asks for", "A"]
-        assert form.locator("label.right").count() == 20 and form.locator("label.wrong").count() == 1
+        assert form.locator("label.right").count() == 23 and form.locator("label.wrong").count() == 1
         assert form.locator("input:enabled").count() == 0 and not form.locator("button").first.is_visible()
         form.locator("#A2 summary").focus()
         page.keyboard.press("Enter")
@@ -102,10 +102,10 @@ def test_both_forms_give_a_gain_that_is_kept_and_erased(keeping):
         answer(page, "A", wrong={1, 4, 5, 9, 20})
         submit(page)
         page.get_by_role("button", name="Form B").press("Enter")
-        assert page.locator(FIELDS).count() == 20 and page.locator("label.right:visible").count() == 0
+        assert page.locator(FIELDS).count() == 23 and page.locator("label.right:visible").count() == 0
         answer(page, "B", wrong={4})
         submit(page)
-        expected = "Form A: 15 of 20 right. Form B: 19 of 20 right. Gain from A to B: +4. "
+        expected = "Form A: 18 of 23 right. Form B: 22 of 23 right. Gain from A to B: +4. "
         expected += "That is 80 % of the 5 that were not right before."
         assert said(page) == expected
         assert [mark.startswith("✗") for mark in column(page, "B")] == [number == 4 for number in range(1, 21)]
@@ -157,7 +157,7 @@ def test_what_is_stored_by_somebody_else_does_no_harm(opened):
     with opened() as (page, faults):
         page.evaluate("localStorage.setItem('course/concept_test/A', 'no JSON')")
         page.reload()
-        assert page.locator(FIELDS).count() == 20 and said(page) == "" and faults == []
+        assert page.locator(FIELDS).count() == 23 and said(page) == "" and faults == []
 
 
 def test_without_javascript(browser, folder):
@@ -168,5 +168,5 @@ def test_without_javascript(browser, folder):
     assert page.locator("details:visible").count() == 40 and page.locator("details[open]").count() == 0
     page.locator("#B2 summary").click()
     assert page.get_by_text("ELBO plus gap: −70 − 15 + 5.").is_visible()
-    assert page.locator("tbody tr:visible").count() == 20
+    assert page.locator("tbody tr:visible").count() == 23
     context.close()

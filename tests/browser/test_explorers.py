@@ -4,10 +4,13 @@ Each stands alone in a page of its own, so that no book has to be built; one tes
 """
 
 import base64
+import io
+import json
 import math
 import re
 
 import numpy as np
+import pandas
 import pytest
 import torch
 from torch.nn.functional import softplus
@@ -16,6 +19,7 @@ import browser as chromium
 import explorer_cases
 import explorer_model_cases
 import explorer_pages
+import explorer_rooms
 import explorer_weights
 import notebook_io
 import page_rules
@@ -26,7 +30,8 @@ from course_lib.losses import kl_to_standard_normal, shared_latents
 from course_lib.models import mlp_vae
 
 NAMES = (
-    "adversary", "kernel", "cloud", "triplet", "sphere", "posteriors", "map", "rotate", "train", "capacity", "score",
+    "adversary", "kernel", "cloud", "triplet", "sphere", "posteriors", "map", "rotate", "train", "capacity", "dials",
+    "score",
 )  # fmt: skip
 GROUND = {"light": ("#FBFAF7", "#22272E"), "dark": ("#14181E", "#CED6DD")}
 FALLBACK = "It needs JavaScript."
@@ -239,6 +244,46 @@ def test_the_twelve_networks_by_keyboard(explorer):
         assert faults == []
 
 
+def test_the_dials_by_keyboard(explorer):
+    turned_by = r"(\w)(\d) by ([+−]\d+\.\d)"
+    with explorer("dials") as (page, faults):
+        page.get_by_text("Machine A, room 1, wanted: a wall in violet. No dial is turned").wait_for()
+        for machine, name in zip("AB", explorer_weights.DECODERS, strict=True):
+            if machine == "B":
+                page.get_by_role("radio", name="A", exact=True).press("ArrowRight")
+                page.get_by_text("Machine B, room 1").wait_for()
+                page.wait_for_timeout(300)
+            before = page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()")
+            said = press(page, page.get_by_role("button", name="Dial 8"), "ArrowUp", 6)
+            ((letter, dial, by),) = re.findall(turned_by, said)
+            assert letter == machine and dial == "8" and float(by.replace("−", "-")) > 0
+            check_edit(said, name, 0, 8, {8: float(by)})
+            assert page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()") != before
+            said = press(page, page.get_by_role("slider", name="Room"), "ArrowRight", 2)
+            check_edit(said, name, 2, 8, {8: float(by)})  # an edit goes along into another room
+            press(page, page.get_by_role("slider", name="Room"), "Home")
+        said = press(page, page.get_by_role("slider", name="Wanted wall"), "ArrowLeft", 5)
+        assert "a wall in green" in said
+        stored = explorer_rooms.stored()
+        codes, means = stored["rooms"][0]["codes"][name], stored["means"][name]
+        for label, table in (("A direction", means), ("At best", codes)):
+            said = press(page, page.get_by_role("button", name=label), "Enter")
+            edit = {dial: table[3][dial] - table[6][dial] for dial in range(10)}
+            check_edit(said, name, 0, 3, edit)
+            assert sum(abs(by) >= 0.05 for by in edit.values()) == numbers(said)[1]
+        said = press(page, page.get_by_role("button", name="Put back"), "Enter")
+        assert "No dial is turned. The error, which is 100 with no dial turned, is 100:" in said and faults == []
+
+
+def check_edit(said, name, room, wall, edit):
+    """What the explorer says of an edit is what course_lib has for it."""
+    turned = torch.zeros(10, dtype=torch.float64)
+    for dial, by in edit.items():
+        turned[dial] = by
+    floor, walls, thing, sky = explorer_model_cases.edited(name, room, wall, turned[None])[0].tolist()
+    assert numbers(said)[-5:] == pytest.approx([floor + walls + thing + sky, walls, floor, thing, sky], abs=0.6)
+
+
 def test_training_in_the_page(explorer):
     with explorer("train") as (page, faults):
         start = page.get_by_role("button", name="Start")
@@ -296,6 +341,57 @@ def check_look(said, model, codes, z):
     assert found[4] == pytest.approx(doubt, abs=0.06) and found[5:7] == [column, row]
 
 
+def longest_task(browser, page, act):
+    """The longest task of the page's main thread while `act` runs, in milliseconds of the processor."""
+    browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline"])
+    try:
+        act()
+    finally:
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    main = {thread for thread, name in names.items() if name == "CrRendererMain"}
+    tasks = [
+        e["tdur"] for e in events if e["name"].endswith("RunTask") and (e["pid"], e["tid"]) in main and "tdur" in e
+    ]
+    assert tasks
+    return max(tasks) / 1000
+
+
+def drag_all(page):
+    """Draw every slider along its whole length, and every point by a few pixels."""
+    for slider in page.get_by_role("slider").all():
+        box = slider.bounding_box()
+        y = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + 8, y)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] - 8, y, steps=12)
+        page.mouse.up()
+    for handle in page.locator(".handle").all()[:3]:
+        box = handle.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 12, y + 15, steps=8)
+        page.mouse.up()
+    page.wait_for_timeout(300)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_task_of_a_tenth_of_a_second_while_dragging(browser, explorer, name):
+    with explorer(name) as (page, faults):
+        page.set_viewport_size({"width": chromium.WIDE, "height": 1400})
+        page.wait_for_timeout(1500)  # what it computes first is over
+        assert longest_task(browser, page, lambda: drag_all(page)) < 100 and faults == []
+
+
+def test_a_task_of_a_tenth_of_a_second_is_found(browser, explorer):
+    busy = "() => document.querySelector('input').addEventListener('input', () => { %s })"
+    slow = "const end = performance.now() + 2000; while (performance.now() < end);"
+    with explorer("sphere") as (page, _):
+        page.evaluate(busy % slow)
+        assert longest_task(browser, page, lambda: page.get_by_role("slider").first.press("ArrowLeft")) > 100
+
+
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_the_sphere_walks_to_its_end(explorer, motion):
     with explorer("sphere") as (page, faults):
@@ -324,6 +420,18 @@ def shown_numbers(page):
     """Name → (value, shuffled), as the table of scores has them."""
     rows = page.locator(".results section").first.locator("tbody tr").all_inner_texts()
     return {row.split("\n")[0]: tuple(map(float, row.replace("−", "-").split("\t")[-2:])) for row in rows}
+
+
+def explorer_table(page):
+    """The table by factor: name of the score → its values, in the order of the factors."""
+    rows = page.get_by_role("region", name="Scores by factor").locator("tbody tr:not(.chance)").all_inner_texts()
+    return {row.split("\t")[0]: [float(value.replace("−", "-")) for value in row.split("\t")[1:]] for row in rows}
+
+
+def example_of(page, degrees, names):
+    """The example's latents, and those of its factors that are named."""
+    table = pandas.read_csv(io.StringIO(page.evaluate(f"Explore.score.example({degrees})")))
+    return table[["z0", "z1", "z2", "z3"]].to_numpy(), table[names]
 
 
 def test_a_file_that_is_dropped_chosen_or_generated_is_scored_and_goes_nowhere(browser, folder, tmp_path):
@@ -356,10 +464,22 @@ def test_a_file_that_is_dropped_chosen_or_generated_is_scored_and_goes_nowhere(b
         page.get_by_text("example at 35°.csv: 1,000 rows").wait_for(timeout=20_000)
         page.get_by_role("button", name="Score the example").press("Enter")
         page.locator(".results table").first.wait_for(timeout=20_000)
+        page.get_by_role("textbox", name="Factors").fill("size, hue")
+        page.keyboard.press("Enter")  # and the same table is scored again
+        page.get_by_text("4 latents, factors size, hue.").wait_for(timeout=20_000)
+        table = explorer_table(page)
+        chosen = metrics.mig.from_samples(*example_of(page, 35, ["size", "hue"]))
+        assert table["MIG"] == pytest.approx([chosen.values[name] for name in ("size", "hue")], abs=6e-4)
+        page.get_by_role("textbox", name="Latents").fill("z0, y")
+        page.keyboard.press("Enter")
+        page.get_by_text("latents: got 'y'; the file has z0, z1, z2, z3, height, hue, size.").wait_for()
+        page.get_by_role("textbox", name="Latents").fill("")
+        page.keyboard.press("Enter")
+        page.get_by_text("4 latents, factors size, hue.").wait_for(timeout=20_000)
         with page.expect_download() as download:
             page.get_by_role("button", name="Save it").press("Enter")
         assert download.value.path().read_text().startswith("z0,z1,z2,z3,height,hue,size\n")
-        assert len(workers) == 5  # one for each file: the page itself computes nothing
+        assert len(workers) == 8  # one for each file: the page itself computes nothing
         found = page_rules.inspect(page, (page_rules.accessibility_faults,))
         assert not any(found.values()), found
         assert faults == [] and all(url.startswith("blob:") for url in requests), requests
@@ -404,6 +524,32 @@ def test_on_a_phone(browser, folder):
         page.wait_for_timeout(300)
         assert (slider.input_value() == "30") == scrolls == (page.evaluate("scrollY") > 0)
         page.evaluate("scrollTo(0, 0)")
+    context.close()
+
+
+# How far the column of the sentence's words ends before the button that leads back to the top, in pixels.
+FREE = """() => {
+  const said = document.querySelector('.explorer .readout'), button = document.querySelector('#pst-back-to-top');
+  const end = said.getBoundingClientRect().right - parseFloat(getComputedStyle(said).paddingRight);
+  return button.getBoundingClientRect().left - end;
+}"""
+
+
+def test_the_way_back_to_the_top_leaves_the_sentence_free(browser, html):
+    sizes = {"viewport": {"width": chromium.NARROW, "height": chromium.HEIGHT}, "has_touch": True}
+    context = browser.new_context(**sizes)
+    page = context.new_page()
+    page.goto((html / "chapters" / "08_impossibility.html").as_uri())
+    above = "document.querySelector('.explorer.alive').getBoundingClientRect().top - 500"
+    page.evaluate(f"scrollBy({{ top: {above}, behavior: 'instant' }})")
+    for by in (150, -100):  # the button comes when a reader scrolls up
+        page.mouse.wheel(0, by)
+        page.wait_for_timeout(300)
+    box = page.locator(".explorer .readout").bounding_box()
+    assert box["y"] + box["height"] > chromium.HEIGHT - 60  # where the button is
+    assert page.locator("#pst-back-to-top").is_visible() and page.evaluate(FREE) > 0
+    page.add_style_tag(content=".explorer .readout { padding-right: 1rem !important }")
+    assert page.evaluate(FREE) < 0  # as it was
     context.close()
 
 

@@ -83,6 +83,21 @@ def test_tables_on_a_telephone(context, name):
         assert page.evaluate(BROKEN_WORDS) == [] and page.evaluate(WITHOUT_CUE) == []
 
 
+# How many formulas stand there, each time that the page is free while they are set.
+COUNTED = """window.counts = new Set();
+const look = setInterval(() => counts.add(document.querySelectorAll('mjx-container').length), 0);"""
+
+
+def test_formulas_are_set_in_parts(browser, html):
+    with chromium.reader(browser, html.as_uri() + "/") as reader:
+        reader.add_init_script(COUNTED)
+        with chromium.opened(reader, "chapters/03_beta_vae_and_capacity.html") as (page, faults):
+            page.wait_for_timeout(100)
+            counts = page.evaluate("[...counts]")
+            assert max(counts) > 80 and any(0 < count < max(counts) for count in counts) and faults == []
+            assert page.locator(".math:not(:has(mjx-container))").count() == 0
+
+
 def test_the_measures_can_fail(context, browser, tmp_path):
     body = "<table><td style='width: 20px; display: block; word-break: break-all'>AnnealedVAE</td></table>"
     body += "<pre style='overflow: auto; width: 50px'>much longer than fifty pixels</pre>"

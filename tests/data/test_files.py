@@ -148,6 +148,7 @@ def test_the_folder_is_root_or_the_variable_or_the_users_cache(tmp_path, monkeyp
         files.data_folder(3)
 
 
+@pytest.mark.slow
 def test_the_library_imports_without_the_packages_that_only_files_need():
     code = "import sys; sys.modules |= dict.fromkeys(['pooch', 'h5py']); import course_lib.data"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

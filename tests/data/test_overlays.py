@@ -129,6 +129,7 @@ def test_invisible_photographs_leave_dsprites(index, kind):
     assert torch.equal(images, DSprites().images(index).expand(-1, 3, -1, -1))
 
 
+@pytest.mark.slow
 def test_moments_without_photographs_are_those_of_dsprites():
     data = DSpritesImageNet("background", visibility=0)
     np.testing.assert_allclose(data.mean, DSprites.mean * 3, rtol=0, atol=3e-4)
@@ -169,6 +170,7 @@ def digests():
     return [hashlib.sha256(b"".join(data.images(p).numpy().tobytes() for p in parts)).hexdigest() for data in made]
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_the_process_or_on_the_threads():
     script = (
         "import hashlib, torch; torch.set_num_threads(2); torch.manual_seed(5); index = torch.arange(0, 737280, 2500)\n"
@@ -212,6 +214,7 @@ def test_neighbouring_indices_get_other_draws(overlay):
     assert not torch.equal(first, last)
 
 
+@pytest.mark.slow
 @each
 def test_moments_are_those_of_the_images(overlay):
     """On other images than they were measured on: the means of some 1,900 photographs vary by .004."""

@@ -34,6 +34,7 @@ def authentic():
         return torch.from_numpy(file["images"]).permute(0, 3, 1, 2) / 255, torch.from_numpy(file["factors"])
 
 
+@pytest.mark.slow
 def test_authentic_images_are_met(data, authentic):
     images, factors = authentic
     error = data.images(data.space.index(factors)) / 255 - images
@@ -63,6 +64,7 @@ def moments(data):
     return torch.cat([part.mean(2) for part in images]).mean(0), torch.cat([part.std(2) for part in images]).mean(0)
 
 
+@pytest.mark.slow
 def test_moments_are_near_those_published(moments):
     mean, std = moments
     torch.testing.assert_close(mean, torch.tensor(PUBLISHED_MEAN), atol=0.005, rtol=0)

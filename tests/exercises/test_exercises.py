@@ -1,9 +1,6 @@
 """The exercises' notebooks: students get what the solutions give, the words are the grader's, and all of it runs."""
 
-import os
 import re
-import subprocess
-import sys
 
 import nbformat
 import pytest
@@ -13,12 +10,14 @@ import exercise_facts
 import exercises
 import notebook_io
 import notebook_rules
+import run_notebook
 import solutions_page
 from course_grading import registry
 from course_grading.exercise import Wrong
 
 SOLUTIONS = exercises.solutions()
 NOTEBOOKS = [path for solution in SOLUTIONS for path in (solution, exercises.student_path(solution))]
+SECONDS_PER_CELL = 60
 RULES = [rule for rule in notebook_rules.RULES if rule is not notebook_rules.stored_faults]
 
 
@@ -112,40 +111,32 @@ def test_plain_words_on_the_page_of_solutions():
     )
 
 
-def run(notebook, folder, installed):
-    """Execute with nbval in an empty folder where only the wheel is installed; stop at the first cell that raises."""
-    nbformat.write(notebook, folder / "exercise.ipynb")
-    (folder / "pytest.ini").write_text("[pytest]\n")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-c",
-        "pytest.ini",
-    ]
-    command += ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=60", "exercise.ipynb"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {"PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+# Of a notebook that has run, the kernel keeps what it has imported, which takes longer than most exercises.
+FORGET = """
+session._earned.clear()
+get_ipython().run_line_magic("reset", "-f")
+"""
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
-def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
-    """The student's notebook too: an unanswered exercise stops nothing. The last cell adds up the points."""
-    notebook = notebook_io.read(path)
+def with_its_points(path, folder) -> list:
+    """A notebook's cells, and one more that adds up the points and looks where the library came from."""
     tasks = registry.exercises_of(path.stem[:2])
     points = sum(task.points for task in tasks) if path in SOLUTIONS else 0
     words = ["from course_grading import session", "earned = [each.last for each in session._earned.values()]"]
     words += [f"assert len(earned) == {len(tasks)} and sum(earned) == {points}, earned"]
-    words += [f"import course_lib; assert course_lib.__file__.startswith({str(installed)!r})"]
-    notebook.cells.append(new_code_cell("\n".join(words)))
-    done = run(notebook, tmp_path, installed)
+    words += [f"import course_lib; assert course_lib.__file__.startswith({str(folder)!r})"]
+    return [*notebook_io.read(path).cells, new_code_cell("\n".join(words))]
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=name_of)
+def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
+    """The student's, in which an unanswered exercise stops nothing, and then, as if alone, the solutions'."""
+    cells = with_its_points(exercises.student_path(path), installed) + [new_code_cell(FORGET)]
+    cells += with_its_points(path, installed)
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    both = nbformat.v4.new_notebook(cells=cells, metadata=notebook_io.read(path).metadata)
+    done = run_notebook.run(both, tmp_path, installed, SECONDS_PER_CELL)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -6,8 +6,8 @@ const { join } = require('node:path');
 
 const FOLDER = join(__dirname, '..', '..', 'book', 'static', 'explore');
 const CAPACITIES = [1, 4, 16, 48].flatMap(beta => [0, 1, 2].map(seed => `capacity-${beta}-${seed}`));
-const MODELS = ['vae', 'autoencoder', 'square', ...CAPACITIES].map(name => join('weights', name));
-const SCRIPTS = ['toolkit', 'maths', 'network', ...MODELS, 'adversary', 'kernel', 'cloud', 'triplet', 'sphere', 'posteriors', 'map', 'train', 'rotate', 'capacity'];
+const MODELS = ['vae', 'autoencoder', 'square', ...CAPACITIES, 'rooms', 'shapes3d-entangled', 'shapes3d-disentangled'].map(name => join('weights', name));
+const SCRIPTS = ['toolkit', 'maths', 'network', ...MODELS, 'adversary', 'kernel', 'cloud', 'triplet', 'sphere', 'posteriors', 'map', 'train', 'rotate', 'capacity', 'dials'];
 for (const name of SCRIPTS) require(join(FOLDER, `${name}.js`));
 const { Explore } = globalThis;
 // The first loss and its slopes, and the weights after a step for each draw of the noise.

@@ -77,6 +77,7 @@ def test_what_is_wanted_does_not_leak_and_the_planted_fault_does():
 # 15.4 -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_price_is_that_of_the_images():
     for spacing in (1, 4, 8):
         images = XYSquares(spacing, squares=1).observations(torch.arange(64)).flatten(1).double()

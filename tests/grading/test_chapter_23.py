@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from course_grading import check, session
 from course_grading.checks import ch23_capstone as ch23
 from course_lib.data import Fader, MixingDesk
 from course_lib.distances import distance_matrix, perceived_distance
+from course_replication.refereeing import ALWAYS, EITHER, FAULTY, LETTERS, METHODS, made_up_table
 
 # 23.1, 23.2, 23.3 -----------------------------------------------------------------------------------------------------
 
@@ -106,30 +108,121 @@ def test_nothing_is_trained_for_a_record_that_is_none(judged, monkeypatch):
 
 # 23.5 -----------------------------------------------------------------------------------------------------------------
 
+ACCUSED = dict.fromkeys(LETTERS, "few seeds")
+
 
 def test_accusing_everybody_earns_little_and_nobody_nothing(judged):
-    everybody = ch23.FAULTS | dict.fromkeys(ch23.SOUND, "few seeds")
+    everybody = {"seed": 2026} | ACCUSED | ch23.faults_of(2026)
     assert judged("23.5", everybody).share == Fraction(3, 8)
-    assert judged("23.5", {}).share == 0 and judged("23.5", dict.fromkeys(ch23.ROWS, "sound")).share == 0
-    assert judged("23.5", dict.fromkeys(ch23.ROWS, "few seeds")).share == 0
+    assert judged("23.5", {"seed": 2026} | dict.fromkeys(LETTERS, "sound")).share == 0
+    assert judged("23.5", {"seed": 2026} | ACCUSED).share == 0
 
 
 def test_one_false_accusation_costs_one_hit(judged):
-    verdict = judged("23.5", ch23.FAULTS | {"E": "no control"})
+    verdict = judged("23.5", ch23.refereed(D="no control"))
     assert verdict.share == Fraction(7, 8) and "A false accusation takes a hit away" in verdict.message
 
 
+@pytest.mark.parametrize("missing", [[*LETTERS], [*"ABCDEFGHIJKL"], ["M"]])
+def test_nothing_is_told_before_every_row_has_a_word(judged, missing):
+    whole = ch23.refereed()
+    verdict = judged("23.5", {key: value for key, value in whole.items() if key not in missing})
+    assert verdict.share == 0 and verdict.message.startswith("got the keys") and "sound, since" not in verdict.message
+
+
+def test_all_that_was_misjudged_is_told_at_once(judged):
+    message = judged("23.5", {"seed": 2026} | dict.fromkeys(LETTERS, "sound")).message
+    assert all(f"{row}: it is not sound." in message for row in ch23.faults_of(2026))
+
+
+def test_tables_differ_and_each_has_eight_faults():
+    faults = [ch23.faults_of(seed) for seed in range(60)]
+    assert all(len(each) == 8 for each in faults) and len({str(each) for each in faults}) == 60
+    assert {name for seed in range(60) for name in made_up_table(seed).subjects.values()} == {*ALWAYS, *EITHER}
+    assert {*ch23.KINDS_OF_FAULT} == {*ch23.WHY} == {*EITHER} == {*FAULTY} and {*ch23.SOUND} == {*ALWAYS, *EITHER}
+    assert {*ch23.KINDS_OF_FAULT.values()} == {*ch23.WORDS} - {"sound"}
+
+
+def test_a_table_is_the_same_each_time_and_shows_all_its_rows():
+    table = made_up_table(np.int64(7))
+    assert table == made_up_table(7) != made_up_table(8)
+    html = table._repr_html_()
+    for letter, row in table.rows.items():
+        assert f"{letter}  {row.replace('**', '')}" in repr(table) and f'<th scope="row">{letter}</th>' in html
+    assert METHODS in repr(table) and METHODS in html and "<strong>Q'" in html and "**" not in html
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "mine", None])
+def test_a_table_of_no_seed_is_refused(seed):
+    with pytest.raises(ValueError, match="seed: got"):
+        made_up_table(seed)
+
+
 def test_what_the_made_up_numbers_say():
-    """The arithmetic behind the planted faults, by the numbers in the task."""
-    assert 0.05 / 25**0.5 == pytest.approx(0.01) and 0.05 / 25 == pytest.approx(0.002)
+    """The arithmetic behind the rows, by the numbers in them."""
+    faulty, sound = ({name: pair[FAULTY[name] ^ other] for name, pair in EITHER.items()} for other in (0, 1))
+    assert ".330 ± .002" in faulty["error"] and 0.05 / 25 == pytest.approx(0.002)
+    assert ".330 ± .010" in sound["error"] and 0.05 / 25**0.5 == pytest.approx(0.01)
+    assert "2 % more" in faulty["gain"] and "2 points" in sound["gain"]
     assert (0.9 - 0.88) / 0.88 == pytest.approx(0.0227, abs=1e-4) and (51 - 50) / 50 == 0.02
-    assert (2 * 0.04**2 / 5) ** 0.5 == pytest.approx(0.025, abs=5e-4)
-    assert (2 * 0.01**2 / 10) ** 0.5 == pytest.approx(0.0045, abs=5e-5)
+    assert 0.51 - 0.50 > 3 * (2 * 0.003**2 / 10) ** 0.5  # what is sound is also no noise
+    error = (2 * 0.04**2 / 5) ** 0.5
+    assert error == pytest.approx(0.025, abs=5e-4)
+    assert ".318" in faulty["best"] and 0.008 < error and ".420" in sound["best"] and 0.11 > 4 * error
+    assert 3 * (2 * 0.01**2 / 10) ** 0.5 < 0.03 and "ten seeds" in ALWAYS["points"]
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
-    [([], "expected a dict"), ({"Z": "few seeds"}, "row: got 'Z'"), ({"A": "wrong"}, "row A: got 'wrong'")],
+    [([], "expected a dict"), (ch23.refereed(Z="few seeds"), "got the keys"), (ch23.refereed(A="odd"), "row A: got")],
 )
 def test_answers_of_another_form_are_told_so(judged, answer, words):
     assert words in judged("23.5", answer).message
+
+
+# The first answer about a seed ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def points(monkeypatch, capsys):
+    """points(exercise, answer): what `check` gives, and its line."""
+    monkeypatch.setattr(session, "_earned", {})
+    monkeypatch.setattr(session, "_committed", {})
+
+    def points(exercise, answer):
+        check(exercise, answer)
+        line = capsys.readouterr().out
+        return int(line.split()[2]), line
+
+    return points
+
+
+def test_asking_often_does_not_solve_a_table(points):
+    """Row by row, whoever asks learns what the first answer was worth, and no more."""
+    guess = {"seed": 5} | dict.fromkeys(LETTERS, "sound")
+    assert points("23.5", guess)[0] == 0
+    for row in LETTERS:
+        for word in ch23.WORDS[1:]:
+            earned, line = points("23.5", guess | {row: word})
+            assert earned == 0 and "your first answer about seed 5 stands" in line and "Ask:" not in line
+    assert points("23.5", ch23.refereed(5))[0] == 0
+    assert points("23.5", ch23.refereed(6))[0] == 8  # another table
+
+
+def test_a_slip_of_form_is_no_first_answer(points):
+    for slip in ({"seed": 5}, ch23.refereed(5, A="odd"), {**ch23.refereed(5), "seed": "five"}, ...):
+        assert points("23.5", slip)[0] == 0
+    assert points("23.5", ch23.refereed(5))[0] == 8
+    assert points("23.5", {key.lower(): value for key, value in ch23.refereed(5).items()})[0] == 8  # the same answer
+
+
+def test_a_better_forecast_after_the_training_earns_what_the_first_did(points):
+    assert points("23.4", ch23._forecast(settings={}))[0] == 5  # a slip: nothing is trained yet
+    assert points("23.4", ch23._forecast(scores=ch23._SHRUG))[0] == 6
+    earned, line = points("23.4", ch23._forecast())
+    assert earned == 6 and "your first answer about seed 2026 stands" in line
+    right = ch23._forecast(scores=ch23._SHRUG, reasons="the same confidences")
+    wrong = right | {"weakest": next(name for name in "abcd" if name != right["weakest"])}
+    assert (
+        points("23.4", wrong)[0] == 5 and points("23.4", right)[0] == 6
+    )  # what the images show may be looked up again

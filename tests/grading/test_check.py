@@ -32,6 +32,7 @@ def judged(exercise, answer, seed=0):
 def fresh_session(monkeypatch):
     monkeypatch.setattr(session, "_earned", {})
     monkeypatch.setattr(session, "_hints", {})
+    monkeypatch.setattr(session, "_committed", {})
 
 
 def test_ids_are_unique_and_every_fact_is_there():

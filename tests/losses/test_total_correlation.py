@@ -66,6 +66,7 @@ def test_forgetting_to_divide_by_the_batch_is_worse_than_any_estimator():
     assert -27 < without < -25.5
 
 
+@pytest.mark.slow
 def test_the_batch_estimate_fails_on_fresh_images():
     """Appendix D of the FactorVAE paper: with the batch's own samples all seems well, with fresh ones it collapses."""
     q, generator = aggregate(10, 2 * math.log(0.1), 0.0), torch.Generator().manual_seed(3)

@@ -131,7 +131,7 @@ def test_a_file_that_does_not_fit_gets_one_sentence_and_status_2(name, words, tm
     [
         (["--scores", "mig,factor_vae_score"], "scores: got 'factor_vae_score'; allowed are mig, "),
         (["--factors", "size"], "factors: got 'size'; "),
-        (["--latents", "z0"], "--latents chooses columns of a .csv"),
+        (["--latents", "z0"], "latents: chosen among the columns of a .csv"),
         (["--seed", "-1"], "seed: got -1"),
         (["--halves", "1"], "halves: got 1"),
         (["--intervals", "linearity_ratio"], "intervals: got 'linearity_ratio'"),
@@ -192,6 +192,7 @@ def test_every_twin_has_its_question_its_blind_spot_and_its_chapter():
     assert set(BLIND) == set(TWINS)
 
 
+@pytest.mark.slow
 def test_from_a_shell(csv):
     command = [sys.executable, "-m", "course_lib", "score", csv, "--scores", "mig", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

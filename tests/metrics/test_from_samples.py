@@ -150,6 +150,7 @@ def tables_of(n, draws):
     return mixed + 0.6 * draws.normal(size=(n, 3)), factors
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too few")
 def test_an_interval_holds_the_mean_of_such_tables_where_a_percentile_bootstrap_does_not():
     """60 tables of 200 rows: 19 in 20 are 57, and chance alone seldom takes six from that."""

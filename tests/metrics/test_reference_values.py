@@ -28,6 +28,7 @@ def test_scores_have_their_reference_values(reference, name, value, identity, ro
         assert score.settings["seed"] == 0
 
 
+@pytest.mark.slow
 def test_dci_of_a_rotation_depends_on_how_many_points_there_are(reference):
     """From 1,000 points the rotation has .157, from 10,000 it has .311: small samples make it look entangled."""
     score = metrics.dci(reference["rotated"], num_samples=1000, num_test=500, levels=None, jobs=1)

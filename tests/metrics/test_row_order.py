@@ -84,6 +84,7 @@ FAR = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", FAR, ids=["far apart", "far away", "the ends"])
 def test_the_largest_integers_are_factors_like_others(values):
     rows = np.stack(np.unravel_index(np.arange(1200) % 12, (3, 4)), 1)

@@ -184,6 +184,7 @@ def test_downstream_logistic(arrays):
     assert 0.6 < score.values["efficiency"] < 1
 
 
+@pytest.mark.slow
 def test_downstream_trees(arrays):
     given = [array[:900] for array in arrays]
     latents, factors = shuffled(given)

@@ -7,9 +7,11 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from course_lib import metrics
 from course_lib.data import DataFileError
 from course_lib.data.files import RemoteFile
 from course_lib.models import clip
+from course_replication.measurements.few_sprites import FewSprites
 
 SHAPE = clip.Shape(width=16, layers=2, heads=4, patch=8, image=32, outputs=6)
 
@@ -141,6 +143,57 @@ def test_a_file_that_lacks_a_tensor_or_has_another_size_is_named(tmp_path):
     path.write_bytes(b"\x80\x05pickle")  # a pickle is not read, whatever it is called
     with pytest.raises(ValueError, match="is not CLIP's"):
         clip.read_clip(path, SHAPE)
+
+
+def test_the_untrained_control_has_the_published_layout_and_the_scales_it_says(published):
+    model, other = clip.untrained_clip(), clip.untrained_clip(seed=1)
+    trained = clip.clip_encoder(root=published.parent)
+    shapes = [{name: weight.shape for name, weight in each.state_dict().items()} for each in (model, trained)]
+    assert shapes[0] == shapes[1] and not any(weight.requires_grad for weight in model.parameters())
+    again, weights_of = clip.untrained_clip(), dict(model.named_parameters())
+    assert all(torch.equal(weight, again.get_parameter(name)) for name, weight in weights_of.items())
+    assert not torch.equal(weights_of["class_embedding"], other.class_embedding)
+    assert weights_of["position_embedding.weight"].std().item() == pytest.approx(SHAPE.width**-0.5, rel=0.1)
+    for name, weight in weights_of.items():
+        if "norm" in name:
+            assert (weight == float(name.endswith("weight"))).all()
+        elif "attn" in name and name.endswith("bias"):
+            assert not weight.any()
+    attention = nn.MultiheadAttention(SHAPE.width, SHAPE.heads)
+    bounds = [
+        part.abs().max().item() for part in (attention.in_proj_weight, weights_of["layers.0.self_attn.q_proj.weight"])
+    ]
+    assert bounds == pytest.approx([(6 / (4 * SHAPE.width)) ** 0.5] * 2, rel=0.05)
+    linear = nn.Linear(4 * SHAPE.width, SHAPE.width)
+    bounds = [part.abs().max().item() for part in (linear.weight, weights_of["layers.1.mlp.fc2.weight"])]
+    assert bounds == pytest.approx([(4 * SHAPE.width) ** -0.5] * 2, rel=0.05)
+
+
+def test_mig_and_sap_are_measured_beside_the_controls(published):
+    """As chapter 13 says to do it; of exchanged codes both are near 0."""
+    data = FewSprites()
+    index = torch.arange(0, len(data), 3)
+    pictures, factors = data.images(index), data.space.factors(index)
+    codes = {
+        "clip": clip.clip_encoder(root=published.parent)(pictures),
+        "untrained": clip.untrained_clip()(pictures),
+    }
+    codes["exchanged"] = codes["clip"][torch.randperm(len(index), generator=torch.Generator().manual_seed(0))]
+    found = {
+        name: (
+            float(metrics.mig.from_samples(each, factors)),
+            metrics.sap.from_samples(each, factors).values["continuous"],
+        )
+        for name, each in codes.items()
+    }
+    assert len({*found.values()}) == 3 and max(found["exchanged"]) < 0.03
+    assert all(0 <= value <= 1 for each in found.values() for value in each)
+
+
+@pytest.mark.parametrize(("given", "words"), [({"name": "rn50"}, "name: got 'rn50'"), ({"seed": -1}, "seed: got -1")])
+def test_what_the_control_refuses(given, words):
+    with pytest.raises(ValueError, match=words):
+        clip.untrained_clip(**given)
 
 
 def test_other_names_are_refused():

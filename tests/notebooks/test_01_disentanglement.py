@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -81,16 +82,23 @@ def test_the_changed_world():
     assert abs(linear[0] - mean) < spread / 40**0.5 and turned[-1][0] < mean and linear[2] > turned[-1][3]
 
 
-def explained(model: str, factor: int) -> list[float]:
-    """The share of each latent's variance between the rooms of one value and those of another: NumPy, 3,000 rooms."""
+@cache
+def rooms_of(model: str) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of 3,000 rooms and their factors."""
     data = Shapes3D()
     points = torch.randint(len(data), (3_000,), generator=torch.Generator().manual_seed(5))
-    codes = shipped_model(model).encode(data.images(points)).numpy().astype(float)
-    values = data.space.factors(points)[:, factor].numpy()
+    return shipped_model(model).encode(data.images(points)).numpy().astype(float), data.space.factors(points).numpy()
+
+
+def explained(model: str, factor: int) -> np.ndarray:
+    """The share of each latent's variance between the rooms of one value and those of another, by NumPy."""
+    codes, factors = rooms_of(model)
+    values = factors[:, factor]
     within = sum(np.square(codes[values == v] - codes[values == v].mean(0)).sum(0) for v in np.unique(values))
     return 1 - within / (len(codes) * codes.var(0))
 
 
+@pytest.mark.slow
 def test_the_shares():
     says(
         "the nearest to it is A7, with .76 for the wall",

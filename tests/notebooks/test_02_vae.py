@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from course_replication import card
+from course_replication import card, shipped_data, shipped_model_card
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("02_vae")
@@ -49,6 +49,25 @@ def test_the_live_run():
     assert 5 < used < total == 10
     first, peak, last = table("price").values()
     assert peak[1] > last[1] > first[1] and peak[2] > 2 * last[2] and peak[3] < last[3]
+
+
+def test_the_good_one():
+    about, data = shipped_model_card("dsprites-vae"), shipped_data("dsprites-vae")
+    above, good, between, clear = output("good-scores").splitlines()
+    (above,), (good,), (between,) = map(numbers, (above, good, between))
+    assert 4 * good < above and good < between < above
+    says(f"At places that it has never seen it leaves {between:.0f} % of the variance")
+    assert good == pytest.approx(100 * about["provenance"]["scores"]["left"], abs=1)
+    shares = [f"{share:.0%}" for share in about["provenance"]["scores"]["told"]]
+    assert re.findall(r"\d+%", clear) == shares
+    says("Yet all hearts among 500 sprites are *clear*")
+    assert shares == ["100%"] * 3
+    steps = about["steps"] + about["then"]["steps"]
+    says(f"for {steps:,} steps in place of 1,500", "5 × 5 of the 32 × 32 places and 3 of the 6 sizes, 9,000 images")
+    assert len(data) == 9_000 and data.space.sizes == (3, 3, 40, 5, 5)
+    says("β = ¼", "some sixty times")
+    assert about["settings"]["beta"] == 0.25 and about["then"].keys() == {"steps", "learning_rate", "seed"}
+    assert round(steps * about["batch_size"] / len(data), -1) == 60
 
 
 def test_the_gap():

@@ -149,8 +149,8 @@ def test_the_live_table():
     assert "n = 5 seeds" in shown("live-table")
     loud = rows.loc[["BetaVAE", "FactorVAE", "distance", "linearity"]]
     assert (loud[["β = 1", "β = 16"]].min(axis=1) > loud["untrained"] + 0.15).all()
-    says(".08 and .07 against .02", "IRS puts β = 16 *below* them", "beside .64", "*distance* of .94")
-    assert rows.loc["MIG", ["β = 1", "β = 16", "untrained"]].tolist() == [0.08, 0.07, 0.02]
+    says(".08 and .06 against .02", "IRS puts β = 16 *below* them", "beside .64", "*distance* of .94")
+    assert rows.loc["MIG", ["β = 1", "β = 16", "untrained"]].tolist() == [0.08, 0.06, 0.02]
     assert rows.loc["IRS", "β = 16"] < rows.loc["IRS", "β = 1"] <= rows.loc["IRS", "untrained"]
     assert abs(rows.loc["axis", "β = 1"] - rows.loc["axis", "untrained"]) < 0.05
     assert rows.loc["modularity", "untrained"] == 0.64 and rows.loc["modularity", "β = 16"] >= 0.7
@@ -173,10 +173,12 @@ def test_which_beta():
 def test_agreement_belongs_to_the_population():
     rows = table("agree")
     everyone, trained, turned = (rows.iloc[place] for place in range(3))
-    says("the new sign of IRS may be chance, and SAP and *axis* have not moved", "all four are below .5")
+    says("the new sign of IRS may be chance, and SAP and *axis* have not moved", "all four are between .24 and .55")
+    says("among the ten trained ones it was between .24 and .55")
     assert everyone["IRS"] < 0 < trained["IRS"] and (everyone - trained)[["SAP", "axis"]].abs().max() < 0.1
     four = ["BetaVAE", "FactorVAE", "distance", "linearity"]
-    assert everyone[four].round(1).isin([0.7, 0.8]).all() and trained[four].max() < 0.5
+    assert everyone[four].round(1).isin([0.7, 0.8]).all()
+    assert (trained[four].min(), trained[four].max()) == (0.24, 0.55)
     assert turned[["distance", "linearity"]].isna().all()
     says("IRS, which agreed least, now agrees best, with *axis*", "FactorVAE, which agreed best, is last")
     assert everyone.idxmin() == "IRS" and set(turned.nlargest(2).index) == {"IRS", "axis"}

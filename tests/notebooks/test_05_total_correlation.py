@@ -173,3 +173,13 @@ def test_what_is_said_of_the_best():
     (step,) = verdict.orders
     assert [round(mean, 2) for mean in step.means] == [0.61, 0.57] and step.p > 0.05
     assert verdict.verdict == "inconclusive" and verdict.n == 5
+
+
+def test_what_is_said_of_the_batchs_mixture():
+    verdict = best_verdict(CLAIMS["factorvae/appendix-d"], Store().results())
+    says("has a FactorVAE score .11 away from that of β-VAEs with the same reconstruction", "near, .1, is our choice")
+    says("of the β-VAEs between which we interpolate the strongest leaves .98 of the variance")
+    (step,) = verdict.orders
+    assert (step.means[0], round(step.means[1], 2), verdict.n) == (0.1, 0.11, 5) and not step.holds
+    assert verdict.verdict == "inconclusive" and "threshold is ours" in verdict.why
+    assert round(verdict.learnt[0].left, 2) == 0.98

@@ -208,3 +208,15 @@ def test_two_categories_and_twenty():
     says("as a whole nothing is concluded", "the other way round, .22 in place of .16", "the verdict is *fail*")
     assert (two.verdict, twenty.verdict) == ("inconclusive", "fail")
     assert [round(mean, 2) for mean in twenty.orders[0].means] == [0.16, 0.22]
+
+
+def test_diversity_and_pruning():
+    (diversity,) = verdicts("assumptions/infogan")
+    says(".55 of them with the VAE, .15 with a plain InfoGAN. But this InfoGAN leaves .72 of the variance")
+    assert [round(mean, 2) for mean in diversity.orders[0].means] == [0.55, 0.15] and diversity.orders[0].holds
+    assert diversity.verdict == "inconclusive" and "infogan leaves 0.72" in diversity.why and diversity.n == 5
+    (pruned,) = verdicts("factorvae/appendix-h-vae")
+    says("of ten latents it uses four or five, of twenty four to seven, over five seeds")
+    runs = [run["metrics"] for run in Store().results().values() if "latents/20" in run["metrics"]]
+    used = {size: sorted({run[f"active-latents/latents-{size}"] for run in runs}) for size in (10, 20)}
+    assert (used[10], used[20][0], used[20][-1], len(runs), pruned.n) == ([4, 5], 4, 7, 5, 5)

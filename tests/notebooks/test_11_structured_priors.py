@@ -5,6 +5,8 @@ import math
 import pytest
 
 from course_replication import Store, best_verdict, load_claims
+from course_replication.plans import parts_of
+from course_replication.prepared import prepared_table
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("11_structured_priors")
@@ -66,6 +68,46 @@ def test_the_live_priors():
     for rows in (one, eight):
         left = [row[2] for row in rows.values()]
         assert max(left) - min(left) <= 0.04 and rows[DISC][0] < rows[NORMAL][0]
+
+
+def test_sixteen_seeds():
+    """What is said of intervals; and the stored seeds are those that the cell names, with all that is measured."""
+    found = {label: [float(cell) for cell in cells] for label, cells in table("sixteen").items()}
+    one, eight = ({label[1]: row for label, row in found.items() if label[0] == beta} for beta in ("1.0", "8.0"))
+    says("by .28 ± .14 at 8 and by .20 ± .14 at 1", "is .75 over sixteen, .14 ± .16 above the normal prior's")
+    assert (eight[LIGHT][1:3], one[LIGHT][1:3]) == ([0.28, 0.14], [0.2, 0.14]) and one[LIGHT][3:] == [0.75, 0.14, 0.16]
+    says("lowers the MIG at β = 8 by .16 ± .09", "nothing is shown (−.02 ± .05)")
+    assert (eight[HEAVY][1:3], one[HEAVY][1:3]) == ([-0.16, 0.09], [-0.02, 0.05])
+    says("is worth .02 ± .02 at β = 1 and −.01 ± .12 at 8", "a tenth of what 8 / 8 brings")
+    assert (one[TIMID][1:3], eight[TIMID][1:3]) == ([0.02, 0.02], [-0.01, 0.12])
+    says("in neither direction, .08 ± .16 and −.11 ± .14")
+    assert (one[DISC][1:3], eight[DISC][1:3]) == ([0.08, 0.16], [-0.11, 0.14])
+    later = prepared_table("priors-of-eight-more")
+    assert {*later["seed"]} == {*range(8, 16)} and len(later) == 2 * 5 * 8 == len(later.dropna())
+    for (beta, prior), group in later.groupby(["β", "prior"]):
+        (first, (mean, *_)) = (trained()[str(beta), prior][0], found.get((str(beta), prior), [None]))
+        assert mean is None or mean == pytest.approx((first + group["MIG"].mean()) / 2, abs=0.011)
+
+
+def test_sprites_in_place_of_cars():
+    results = Store().results()
+    verdict = best_verdict(CLAIMS["isa/figure-6"], results)
+    first, second = verdict.orders
+    says(".108 with learnt exponents and .096 with the normal prior (p = .23)")
+    says("the lead is .012 there and .003 at a β of 2 (p = .32)", "Neither is shown")
+    assert [round(mean, 3) for mean in first.means] == [0.108, 0.096] and round(first.p, 2) == 0.23
+    assert [round(mean, 3) for mean in second.means] == [0.012, 0.003] and round(second.p, 2) == 0.32
+    assert verdict.verdict == "inconclusive" and verdict.scale == "small" and verdict.n == 5
+    says("four models of each prior at each β, five times over", "at β = 1 the exponents end at 2.6 on average")
+    (part,) = (part for part in parts_of(CLAIMS["isa/figure-6"], "small") if part.scale == "small")
+    ends = [results[run.id]["metrics"]["exponent/isa-vae/beta-1"] for run in part.runs()]
+    assert part.settings["models"] == 4 and len(ends) == 5 and round(sum(ends) / 5, 1) == 2.6
+
+
+def test_the_size_of_the_evaluation():
+    says("[its Table 1 alone makes 1,300](#isa/section-4) at fifty each, with the VAE counted once")
+    (run,) = parts_of(CLAIMS["isa/section-4"], "small")[0].runs()
+    assert Store().results()[run.id]["metrics"]["experiments/one-vae"] == 1300
 
 
 def test_blocks():

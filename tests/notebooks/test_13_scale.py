@@ -1,13 +1,17 @@
 """What the text of chapter 13 says about its outputs is what the stored outputs say."""
 
+import hashlib
 import math
 import re
 from statistics import fmean
 
 import numpy as np
 import pytest
+from safetensors.torch import save_file
 
-from course_lib import scaling
+from course_lib import scaling, viz
+from course_lib.data.files import RemoteFile
+from course_lib.models import clip
 from course_lib.models.clip import PUBLISHED
 from course_replication import Store, best_verdict, load_claims
 from course_replication.plans import parts_of
@@ -150,16 +154,49 @@ def test_five_encoders():
 def test_wide_codes():
     rows = CHAPTER.html("run-digits").select("tbody tr")
     found = [[float(cell.get_text()) for cell in row.select("td")] for row in rows]
-    learnt, blank = found[:4], found[4:]
+    learnt, mixed, blank = found[:4], found[4:8], found[8:]
     says("read .405 and then .716 of the factors' variance", "The mean MIG is .034 first and .014 then")
     assert (learnt[0][2], learnt[3][2], blank[3][2]) == (0.405, 0.716, 0.648)
     assert (learnt[0][0], learnt[3][0]) == (0.034, 0.014)
     says(".014 against .015, and still a better probe, .716 against .648", "the mean MIG does not fall at all")
     assert blank[3][0] == 0.015 and blank[0][0] <= blank[3][0]
+    says("Its SAP is .019, below the .040 of the untrained one", "have .001 at most of either")
+    assert (learnt[3][1], blank[3][1]) == (0.019, 0.04) and max(max(row[:2]) for row in mixed) == 0.001
+    assert all(row[2] < 0 for row in mixed), "and a probe does worse than the mean"
     rows = CHAPTER.html("wide-gained").select("tbody tr")
     mig, sap, probe = [[float(cell.get_text()) for cell in row.select("td")] for row in rows][:3]
     says("a gain of .311 ± .044", "a change of −.020 ± .036")
     assert (probe, mig) == ([0.311, 0.044], [-0.02, 0.036]) and abs(sap[0]) < sap[1]
+
+
+def test_the_cell_of_clip_measures_where_there_is_a_file(tmp_path, monkeypatch, capsys):
+    """A small transformer in the place of the published one: MIG, SAP and probe of it and of both controls."""
+    shape, path = clip.Shape(width=16, layers=1, heads=2, patch=8, image=16, outputs=5), tmp_path / "small.safetensors"
+    published = {clip._published(name): weight for name, weight in _drawn(shape, monkeypatch).state_dict().items()}
+    save_file(published, path)
+    digest = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    monkeypatch.setitem(PUBLISHED, "vit-l-14", (shape, RemoteFile(path.name, "http://nowhere.invalid", digest)))
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+    monkeypatch.setattr(viz, "use_style", lambda: None)
+    names = {}
+    for name in ("imports", "sizes", "build", "gap", "gap-equal", "stand-in", "probe", "described", "clip"):
+        exec(compile(CHAPTER.cells[name].source, name, "exec"), names)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["MIG", "SAP", "probe"]
+    rows = {line.split()[0]: [float(cell) for cell in line.split()[1:]] for line in lines[2:]}
+    assert [*rows] == ["untrained", "ViT-L/14", "exchanged"]
+    codes = clip.clip_encoder("vit-l-14")(names["images"][names["some"]])
+    assert rows["ViT-L/14"] == [
+        round(value, 4) for value in names["described"](codes, names["factors"][names["some"]]).values()
+    ]
+    assert rows["untrained"] != rows["ViT-L/14"] and max(rows["exchanged"]) < 0.06
+
+
+def _drawn(shape, monkeypatch):
+    """Weights of that shape by another seed than the control's."""
+    with monkeypatch.context() as patch:
+        patch.setitem(PUBLISHED, "vit-l-14", (shape, None))
+        return clip.untrained_clip(seed=5)
 
 
 def test_the_claims():

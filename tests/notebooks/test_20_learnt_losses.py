@@ -287,6 +287,7 @@ def test_two_kinds_of_large_kernels():
         assert len(values) == 5 and max(values) - min(values) < 0.001
 
 
+@pytest.mark.slow
 def test_at_work():
     rows = {name: [numbers(cell)[0] for cell in cells] for name, cells in table("work").items()}
     assert {row[0] for row in rows.values()} == {5} and len(rows) == 6

@@ -76,15 +76,15 @@ def test_what_comes_back_first():
     says("in every seed, but for one in which the first two come at the same look", "In five networks of six alone")
     assert len(rows) == 6 and all(i <= c < s < min(x, y) for x, y, s, i, c in rows)
     assert [i == c for *_, i, c in rows].count(True) == 1
-    untrained, exchanged = (numbers(line) for line in second.strip().splitlines()[1:])
+    untrained, exchanged = zip(*map(numbers, second.strip().splitlines()[1:]), strict=True)
     says("when images exchange their labels all five come back alike")
-    assert untrained == [0] * 5 and max(exchanged) - min(exchanged) < 0.06
+    assert untrained == (0,) * 5 and max(exchanged) - min(exchanged) < 0.06
     says("no factor came before the one with the smallest distance, in six of six networks")
 
 
 def test_what_predicts_the_order():
     lines = output("agreement").strip().splitlines()
-    size, *directions = (numbers(line.partition("over seeds")[2]) for line in lines)
+    size, *directions = (numbers(line.partition("over seeds:")[2]) for line in lines)
     says("The share in the first directions names the order; the mean distance does not.")
     assert max(map(abs, size)) <= 0.3 and min(map(min, directions)) >= 0.8 and len(directions) == 3
     rows = floats("first-directions")
@@ -110,29 +110,31 @@ def test_one_code_scored_twice():
 
 def test_the_expected_distances():
     rows = floats("expected")
-    for (_kind, visibility), (contrast, floor, predicted, measured) in rows.items():
+    assert len(rows) == 6
+    for kind, (contrast, floor, predicted, measured) in rows.items():
         assert measured == pytest.approx(predicted, rel=0.04)
-        assert float(visibility) > 0 or (contrast, floor) == (1, 0)
-    behind, before = rows["background", "1.0"], rows["foreground", "1.0"]
+        assert not kind.endswith(" 0%") or (contrast, floor) == (1, 0)
+    behind, before = rows["behind, 100%"], rows["in place, 100%"]
     says("The floor of a full background dwarfs what the factor contributes", "(the table below has 22)")
     assert behind[1] > 10 * (behind[2] - behind[1]) and round(behind[1] / before[1]) == 22
 
 
 def test_what_drowns():
     rows = floats("drown")
-    plain, half, behind = (rows["background", visibility] for visibility in ("0.0", "0.5", "1.0"))
+    plain, half, behind = (rows[f"behind, {visibility}%"] for visibility in (0, 50, 100))
     says("At half visibility single pairs tell less, and the mean still rises with every step.")
     assert half[0] < plain[0] - 0.1 and half[1] == plain[1] == 1
     says("With full photographs behind, not even the means of these 2,000 pairs do.", "scatter by 417")
     assert behind[0] < 0.2 and behind[1] < 0.5 and round(behind[3]) == 417
-    contrast = floats("expected")["background", "1.0"][0]
+    contrast = floats("expected")["behind, 100%"][0]
     says(".30 · 205 = 62", "$417/\\sqrt{125} = 37$", "some 17,000 pairs at each step")
     assert contrast == 0.3 and plain[2] * contrast == pytest.approx(62, abs=0.5)
     assert round(417 / math.sqrt(125)) == 37 and 2 * (2 * 417 / 9) ** 2 == pytest.approx(17_000, rel=0.02)
-    says("There are about 125 pairs at that step")
+    says("There are about 125 pairs at that step", "a step adds about 9", "forty times as much", ": four steps")
+    assert round(62 / 7) == 9 and 40 < 417 / 9 < 50 and round(37 / 9) == 4
     assert 2_000 * 2 * 31 / (32 * 31) == 125
     says("In place of the sprite the scatter is 32")
-    before = rows["foreground", "1.0"]
+    before = rows["in place, 100%"]
     assert round(before[3]) == 32 and 0.9 < before[1] < 1
 
 

@@ -1,15 +1,13 @@
 """Every stored notebook: it runs wherever the wheel is installed, and what it stores is fit for a book."""
 
-import os
 import shutil
-import subprocess
-import sys
 
 import nbformat
 import pytest
 
 import notebook_io
 import notebook_rules
+import run_notebook
 
 CHAPTERS = notebook_io.executed()
 SECONDS_PER_CELL = 300  # of a busy computer
@@ -22,17 +20,10 @@ assert files and all(file.is_relative_to({target!r}) for file in files), files
 """
 
 
-def run(notebook, folder, installed):
-    """Run a notebook under nbval in an empty folder, the wheel ahead of the checkout; stop at the first bad cell."""
+def run(notebook, folder, installed, live="some"):
+    """Run a notebook as a reader has it, and look at what it imported."""
     notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
-    nbformat.write(notebook, folder / "chapter.ipynb")
-    (folder / "pytest.ini").write_text("[pytest]\n")  # or the course's own settings would be found, or those above
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    command += ["-c", "pytest.ini", "--nbval-lax", "--nbval-current-env"]
-    command += [f"--nbval-cell-timeout={SECONDS_PER_CELL}", "chapter.ipynb"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {"PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1", "LIVE": "some"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    return run_notebook.run(notebook, folder, installed, SECONDS_PER_CELL, LIVE=live)
 
 
 def test_there_are_chapters():
@@ -42,6 +33,14 @@ def test_there_are_chapters():
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
     done = run(notebook_io.read(path), tmp_path, installed)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("path", [path for path in CHAPTERS if "LIVE" in path.read_text("utf-8")], ids=lambda p: p.stem)
+def test_runs_with_all_its_trainings(path, tmp_path, installed):
+    """Those too that are tables or models made before, unless somebody asks for them."""
+    done = run(notebook_io.read(path), tmp_path, installed, live="all")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -58,6 +58,7 @@ FLIPS = {
     "signs": ("printed = -", "printed = "),
     "line": ("along**2", "along"),
     "radius": ("kernel[1:-1, 1:-1]", "kernel[9:-9, 9:-9]"),
+    "averages": ('"background", 1.0', '"background", 0.1'),
     "turned": ("(0, 40)", "(0, 45)"),
     "chance": ("votes[0].argmax", "votes[1].argmax"),
     "penalty": ("(1, -1)", "(-1, -1)"),

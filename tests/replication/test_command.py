@@ -59,7 +59,8 @@ def test_the_report_names_each_file_once():
 def asked(store, **changes):
     """What the parser makes of `replicate distances/table-5.2 --store …`."""
     named = {"claims": ["distances/table-5.2"], "list": False, "scale": "small", "budget": None, "device": "cpu"}
-    return argparse.Namespace(**named | {"workers": 1, "store": store.path, "dirty": False} | changes)
+    named |= {"workers": 1, "store": store.path, "dirty": False, "on": "local", "slurm": [], "address": None}
+    return argparse.Namespace(**named | changes)
 
 
 @pytest.mark.parametrize("listed", [True, False])

@@ -1,8 +1,10 @@
 """Measurements of symmetries: each answers False when a transformation or a split is replaced by a wrong one."""
 
 import numpy as np
+import pytest
+from scipy.sparse.linalg import eigsh
 
-from course_lib.theory import ManifoldSplit
+from course_lib.theory import ManifoldSplit, connection_laplacian, split_manifold, subspace_diffusion
 from course_replication.measurements import symmetry
 
 
@@ -91,3 +93,25 @@ def test_true_planes_separate_spheres_with_few_points_and_dice_do_not():
     assert symmetry._missed_by(split, truth) < 0.01
     np.testing.assert_allclose(np.einsum("tn,tnk->tk", cloud, truth[0]), 0, atol=1e-12)
     assert 50 < symmetry._missed_by(symmetry._blind(split, truth, 0), truth) < 80
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_the_laplacian_of_a_product_is_made_once(monkeypatch, known):
+    """The split is that of γ found by a search of its own before, to the bit."""
+    dims, built = (2, 2), []
+    cloud = symmetry._product(dims, 150, 0)
+    tangents = np.concatenate(symmetry._planes(cloud, dims), axis=2) if known else None
+    laplacian, _ = connection_laplacian(cloud, 4, 12, 2**31, tangents)
+    start = np.random.default_rng(0).normal(size=laplacian.shape[0])
+    values = eigsh(laplacian, k=2, which="SA", tol=0, ncv=40, v0=start, return_eigenvectors=False)
+    expected = split_manifold(cloud, 4, gap=values.mean(), neighbours=12, count=2, tangents=tangents)
+
+    def counted(*given):
+        built.append(given)
+        return connection_laplacian(*given)
+
+    monkeypatch.setattr(subspace_diffusion, "connection_laplacian", counted)
+    found = symmetry._split_into(cloud, dims, 12, tangents)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert len(built) == 1

@@ -10,7 +10,7 @@ import torch
 from course_lib.data import MixingDesk
 from course_replication import Prediction, outcomes, read_prediction, report, train_sealed
 from course_replication.outcomes import order_shares
-from course_replication.predictions import SETTINGS, seal_of
+from course_replication.predictions import SETTINGS, seal_of, write_sealed
 
 DESK = MixingDesk()
 CHEAP = dict(steps=2, batch_size=4, seeds=2, hidden=(4,))
@@ -156,10 +156,28 @@ def test_outcomes_of_another_prediction_are_refused(tmp_path):
     path, other = tmp_path / "mine.json", tmp_path / "other.json"
     prediction(confidence={"mse": SURE}).seal(path)
     train_sealed(path, DESK)
-    prediction(reasons="another").seal(other)
+    write_sealed(other, prediction(reasons="another").content)
     (tmp_path / "mine.outcomes.json").rename(tmp_path / "other.outcomes.json")
     with pytest.raises(ValueError, match="other.outcomes.json holds the outcomes of another prediction"):
         train_sealed(other, DESK)
+
+
+def test_nothing_is_foretold_of_data_whose_trainings_lie_there(tmp_path):
+    path, other = tmp_path / "mine.json", tmp_path / "other.json"
+    prediction().seal(path)
+    train_sealed(path, DESK)
+    with pytest.raises(FileExistsError, match=r"mine\.outcomes\.json, in the same folder, has trainings of these data"):
+        prediction(reasons="I knew it").seal(other)
+    assert not other.exists() and prediction().seal(path) == prediction().hash
+    assert prediction(data=repr(MixingDesk.variant(0))).seal(other)
+    path.unlink()
+    with pytest.raises(FileExistsError, match="Predict for other data"):
+        prediction(confidence={"mse": SURE | {"a": 1.0}}).seal(path)
+
+
+def test_a_damaged_file_of_outcomes_keeps_nobody_from_predicting(tmp_path):
+    (tmp_path / "old.outcomes.json").write_text("{")
+    assert prediction().seal(tmp_path / "mine.json")
 
 
 def test_every_loss_can_be_trained():

@@ -148,7 +148,7 @@ def test_a_failure_stops_nothing_and_is_told(cheap, store):
     outcome = run_missing(runs, store)
     assert outcome.done == [runs[3].id] and outcome.left == [run.id for run in runs[:3]]
     assert "nothing to see" in outcome.failed[runs[0].id] and "ValueError" in outcome.failed[runs[1].id]
-    assert "exit code 7" in outcome.failed[runs[2].id]
+    assert "exit code 7); the same command runs it again" in outcome.failed[runs[2].id]
     assert [*store.results()] == [runs[3].id]
 
 

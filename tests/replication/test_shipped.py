@@ -5,7 +5,9 @@ import torch
 
 import shipped_models
 from course_lib import frameworks
+from course_lib.data import DSprites
 from course_replication import shipped_data, shipped_model, shipped_model_card
+from course_replication.part_of_grid import PartOfGrid
 from course_replication.shipped import MODELS, recipes
 
 STORED = sorted(path.stem for path in MODELS.glob("*.safetensors"))
@@ -28,10 +30,13 @@ def test_its_scores_come_out_again(name):
     stored = shipped_model_card(name)["provenance"]
     framework, data = shipped_model(name), shipped_data(name)
     assert isinstance(framework, getattr(frameworks, recipes()[name]["framework"])) and not framework.training
-    found = shipped_models.scores(framework, data)
+    found = shipped_models.scores(framework, data, recipes()[name])
     assert found["left"] == pytest.approx(stored["scores"]["left"], abs=0.005)
     assert found["mig"] == pytest.approx(stored["scores"]["mig"], abs=0.02)
     assert found["left"] < 0.5 < stored["untrained"]["left"]
+    if "told" in stored["scores"]:
+        assert found["told"] == pytest.approx(stored["scores"]["told"], abs=0.02)
+        assert min(found["told"]) >= 0.9 > max(stored["untrained"]["told"])  # the recipe's rule
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -53,3 +58,50 @@ def test_a_recipe_without_weights_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr("course_replication.shipped.MODELS", tmp_path)
     with pytest.raises(ValueError, match=r"no weights yet: python tools/shipped_models\.py shapes3d-entangled"):
         shipped_model("shapes3d-entangled")
+
+
+KEEPS = {"scale": [5, 1], "position_x": [3, 9, 27]}
+
+
+def test_a_part_of_a_grid_has_the_images_of_the_whole():
+    full = DSprites()
+    part = PartOfGrid(full, KEEPS)
+    assert part.space.sizes == (3, 2, 40, 3, 32) and len(part) == 23_040
+    here = part.space.index([[2, 0, 7, 1, 30], [1, 1, 39, 2, 0]])
+    there = full.space.index([[2, 5, 7, 9, 30], [1, 1, 39, 27, 0]])
+    assert torch.equal(part.images(here), full.images(there)) and torch.equal(part.in_full(here), there)
+    small = PartOfGrid(full, {"orientation": [0], "position_x": [15], "position_y": [15]})
+    pixels = small.images(torch.arange(18)).double() / 255
+    assert small.mean == pytest.approx((pixels.mean().item(),))
+    assert small.std == pytest.approx((pixels.flatten(1).std(1).mean().item(),))
+
+
+@pytest.mark.parametrize(
+    ("keeps", "message"),
+    [
+        ({"size": [0]}, "keeps: got the factor 'size'; allowed are shape, scale"),
+        ({"scale": []}, r"keeps: got \[\] for scale; allowed are different values from 0 to 5"),
+        ({"scale": [1, 1]}, r"keeps: got \[1, 1\] for scale"),
+        ({"shape": [0, 3]}, r"keeps: got \[0, 3\] for shape; allowed are different values from 0 to 2"),
+    ],
+)
+def test_a_part_of_a_grid_that_cannot_be_is_named(keeps, message):
+    with pytest.raises(ValueError, match=message):
+        PartOfGrid(DSprites(), keeps)
+
+
+def test_a_shape_is_told_when_it_comes_back_clearly():
+    data = PartOfGrid(DSprites(), {"scale": [5], "position_x": [15], "position_y": [15]})
+    index = torch.arange(0, 120, 3)  # 14 squares, 13 ellipses, 13 hearts
+    images, shape = data.images(index) / 255, data.space.factors(index)[:, 0]
+
+    def ask(decoded):
+        return shipped_models.told(decoded, data, index, "shape", "orientation")
+
+    assert ask(images) == [1, 1, 1]
+    assert ask(images.roll(1, 0))[2] == pytest.approx(12 / 13, abs=1e-4)  # turned by another angle it is still a heart
+    disc = data.images(torch.arange(40, 80)).float().mean(0, keepdim=True) / 255  # an ellipse at all angles at once
+    assert ask(disc.expand_as(images)) == [0, 0, 0]
+    others = images.clone()
+    others[shape == 2] = data.images(index[shape == 2] - 80) / 255
+    assert ask(others) == [1, 1, 0]

@@ -100,3 +100,24 @@ def test_what_a_claim_asks_for_is_measured(name, tmp_path):
         found |= {part.name.format(metric) for metric in metrics}
         assert metrics["left"] > 0 and metrics["control/untrained/left"] > 0
     assert {*metrics_of(claim)} <= found
+
+
+def test_mnist_stands_in_the_place_of_the_digits_and_some_of_it_for_all(context, monkeypatch):
+    """Of a stand-in for MNIST, whose file is not there: a convolutional GAN, looked at through some of the images."""
+
+    class MNIST(gans.InMemory):
+        space, labels = gans.FactorSpace(("example",), (60,)), torch.arange(60) % 10
+        source = licence = citation = "made up"
+
+        def __init__(self):
+            super().__init__(torch.randint(256, (60, 1, 32, 32), dtype=torch.uint8))
+
+    monkeypatch.setattr(gans, "MNIST", MNIST)
+    monkeypatch.setattr(gans, "IMAGES", 40)
+    monkeypatch.setattr(gans, "DRAWN", 100)
+    part = parts_of(CLAIMS["factorvae/figure-32"], "full")[0]
+    found = gans.digits(context, **part.settings | {"steps": 20, "batch_size": 4})
+    assert {part.own_name(name) for name in metrics_of(CLAIMS["factorvae/figure-32"])} - {None} <= found.keys()
+    assert 0 < found["digit-purity"] <= 1 and found["left"] > 0
+    images, labels = gans.looked_at(MNIST(), 3)
+    assert len(images) == len(labels) == 40 and len(gans.looked_at(DATA, 0)[0]) == 40

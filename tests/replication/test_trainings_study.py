@@ -10,19 +10,25 @@ from scipy.stats import f_oneway, spearmanr
 from sklearn.ensemble import GradientBoostingClassifier
 
 from course_lib.data import ColorDSprites, DSprites
+from course_lib.frameworks import BetaVAE
 from course_lib.metrics import trees
-from course_lib.models import DiagonalGaussian
+from course_lib.models import DiagonalGaussian, mlp_vae
 from course_replication import Context, load_claims
 from course_replication.arms import arm_named
-from course_replication.measurements import study, study_findings
+from course_replication.measurements import study, study_findings, training
 from course_replication.measurements.few_sprites import KEPT, ColourFewSprites, FewSprites
 from course_replication.plans import metrics_of, parts_of
 from course_replication.verdicts import verdict_of
 
 CLAIMS = {claim.id: claim for claim in load_claims() if claim.chapter == "09_common_assumptions"}
 PLANNED = [name for name, claim in CLAIMS.items() if parts_of(claim, "small")]
+SCALES = [(scale, name) for name, claim in CLAIMS.items() for scale in ("small", "full") if parts_of(claim, scale)]
 TINY = {"steps": 3, "log_every": 3, "hidden": [4], "latents": 3, "seeds": 1,
         "trees": {"points": 60, "seeds": 1, "untrained": 6}}  # fmt: skip
+PUBLISHED = {
+    "beta-vae": [1, 4, 16], "annealed-vae": [100, 50, 5], "factor-vae": [10, 30, 100], "beta-tcvae": [1, 4, 10],
+    "dip-vae-i": [1, 5, 50], "dip-vae-ii": [1, 5, 50],
+}  # fmt: skip
 METHODS = ("beta-vae", "annealed-vae", "factor-vae")
 
 
@@ -135,11 +141,12 @@ def measured(tmp_path_factory):
     return found | {"both": study_findings.across_datasets(dict(enumerate(known)))}
 
 
-@pytest.mark.parametrize("name", PLANNED)
-def test_runs_measure_all_that_claims_ask_for(measured, name):
-    (part,) = parts_of(CLAIMS[name], "small")
+@pytest.mark.parametrize(("scale", "name"), SCALES)
+def test_runs_measure_all_that_claims_ask_for(measured, scale, name):
+    """A study in colour stands for all without trees."""
+    (part,) = parts_of(CLAIMS[name], scale)
     kind = "both" if part.measurement == "study.across" else "study"
-    kind = "study-in-colour" if part.settings.get("data") == "ColourFewSprites" else kind
+    kind = "study-in-colour" if kind == "study" and not part.settings["trees"]["points"] else kind
     assert {*metrics_of(CLAIMS[name])} <= measured[kind].keys()
     if kind != "both":
         controls = {key.split("/", 2)[1] for key in measured[kind] if key.startswith("control/")}
@@ -149,6 +156,67 @@ def test_runs_measure_all_that_claims_ask_for(measured, name):
 def test_every_claim_of_the_issue_is_planned_at_scale_small():
     wanted = {f"assumptions/figure-{name}" for name in ("1", "2", "3-left", "3-right", "4", "5", "6")}
     assert wanted | {"assumptions/no-recipe"} <= {*PLANNED}
+
+
+def test_every_claim_of_a_study_is_planned_at_the_papers_size_too():
+    assert {name for scale, name in SCALES if scale == "full"} == {*PLANNED}
+    for name in PLANNED:
+        parts = parts_of(CLAIMS[name], "full")
+        for settings in parts[0].settings.get("trainings", [parts[0].settings]):
+            assert settings["network"] == "conv" and settings["steps"] == 300_000 / 5
+            assert {key: [*each["strengths"].values()][0] for key, each in settings["methods"].items()} == PUBLISHED
+
+
+def test_strengths_at_the_papers_size_are_the_weakest_the_third_and_the_strongest():
+    """Of the six of the published study (disentanglement_lib, unsupervised_study_v1), for the annealed VAE from the
+    largest capacity on."""
+    six = {
+        "beta-vae": [1, 2, 4, 6, 8, 16], "annealed-vae": [100, 75, 50, 25, 10, 5],
+        "factor-vae": [10, 20, 30, 40, 50, 100], "beta-tcvae": [1, 2, 4, 6, 8, 10],
+        "dip-vae-i": [1, 2, 5, 10, 20, 50], "dip-vae-ii": [1, 2, 5, 10, 20, 50],
+    }  # fmt: skip
+    assert {name: [values[0], values[2], values[-1]] for name, values in six.items()} == PUBLISHED
+
+
+def test_what_is_known_of_a_large_dataset_rests_on_some_of_its_images(monkeypatch):
+    """The scores with labels are those of all images; numbers without labels nearly so."""
+    data = FewSprites()
+    framework = BetaVAE(mlp_vae(data, 3, hidden=(8,), seed=1), reconstruction="bce", reduction="sum")
+    for name in ("SAMPLES", "MANY_SAMPLES"):
+        monkeypatch.setattr(study, name, {"num_samples": 800, "num_test": 200})
+    whole = study.scored(framework, data)
+    for module in (study, training):
+        monkeypatch.setattr(module, "IMAGES", 1200)
+    part = study.scored(framework, data)
+    assert part.keys() == whole.keys() and part["kl"] != whole["kl"]
+    for name, value in whole.items():
+        assert part[name] == pytest.approx(value, rel=0.1, abs=0.02), name
+    assert part["mig"] == pytest.approx(whole["mig"], abs=1e-6)
+
+
+def test_convolutional_networks_are_trained_in_turn_and_no_model_twice(tmp_path, monkeypatch):
+    context, trained = Context(1, torch.device("cpu"), tmp_path), []
+    real = study.train
+
+    def noted(own, framework, data, checkpoint, fitting):
+        trained.append((own.seed, checkpoint.stem))
+        if len(trained) == 2:
+            raise KeyboardInterrupt
+        return real(own, framework, data, checkpoint, fitting)
+
+    settings = arm_named("small", "study").settings | TINY
+    settings |= {"network": "conv", "trees": {"points": 0, "seeds": 0, "untrained": 0}}
+    settings["methods"] = {"factor-vae": settings["methods"]["factor-vae"]}
+    monkeypatch.setattr(study, "train", noted)
+    monkeypatch.setattr(study, "SAMPLES", {"num_samples": 800, "num_test": 200})
+    del settings["hidden"]
+    with pytest.raises(KeyboardInterrupt):
+        study.scores(context, **settings)
+    found = study.scores(context, **settings)
+    labels = [f"FewSprites-factor-vae-{strength}-101" for strength in study.STRENGTHS]
+    assert trained == [(101, labels[place]) for place in (0, 1, 1, 2)]
+    assert {f"of/mig/factor-vae/{strength}/101" for strength in study.STRENGTHS} <= found.keys()
+    assert "control/untrained/variance-share/method" in found
 
 
 def test_what_is_left_of_every_study_is_known(measured):

@@ -1,5 +1,7 @@
 """Groups of networks that see pairs: one direction of the divergence, groups that start alike, spreads, controls."""
 
+import json
+from dataclasses import replace
 from statistics import fmean, stdev
 
 import pytest
@@ -8,8 +10,9 @@ import torch
 from course_lib.data import DSpritesImageNet, XYSquares
 from course_lib.losses import shared_latents
 from course_lib.models import DiagonalGaussian, mlp_vae
+from course_lib.training import fit, fit_many
 from course_replication import load_claims
-from course_replication.measurements import weak_supervision
+from course_replication.measurements import training, weak_supervision
 from course_replication.measurements.few_sprites import KEPT, FewSprites, FewSpritesImageNet
 from course_replication.measurements.weak_supervision import OneDirectionAdaGVAE
 from course_replication.plans import metrics_of, parts_of
@@ -56,6 +59,38 @@ def test_a_group_is_summed_up_and_starts_alike(context, monkeypatch):
 def test_reconstructions_get_better_with_training(context):
     found = weak_supervision.compared(context, methods=METHODS, **TINY | {"steps": 300, "networks": 2, "beta": 0.001})
     assert found["left/beta-vae"] < 0.9 < found["control/untrained/left/beta-vae"]
+
+
+@pytest.mark.parametrize("network", ["mlp", "conv"])
+def test_a_stopped_group_goes_on_from_its_checkpoints_to_the_bit(context, monkeypatch, tmp_path, network):
+    """Stopped in the second training (of a group that is trained at once: after its checkpoint)."""
+    settings = TINY | {"networks": 2, "network": network, "steps": 4, "log_every": 1, "image_size": 16, "spacing": 2}
+    settings |= {"methods": {"ada-gvae": METHODS["ada-gvae"]}} | ({"hidden": []} if network == "conv" else {})
+    whole = weak_supervision.compared(replace(context, scratch=tmp_path / "whole"), **settings)
+    steps, stopped = [], []
+
+    def killed(real):
+        def fitted(*given, callbacks=(), **named):
+            def count(framework, step):
+                steps.append(step)
+                if not stopped and len(steps) == 7:
+                    stopped.append(step)
+                    raise KeyboardInterrupt
+
+            return real(*given, callbacks=[*callbacks, count], **named)
+
+        return fitted
+
+    for module in (training, weak_supervision):
+        monkeypatch.setattr(module, "CHECKPOINT_EVERY", 2)
+    monkeypatch.setattr(training, "fit", killed(fit))
+    monkeypatch.setattr(weak_supervision, "fit_many", killed(fit_many))
+    with pytest.raises(KeyboardInterrupt):
+        weak_supervision.compared(context, **settings)
+    assert json.dumps(weak_supervision.compared(context, **settings)) == json.dumps(whole)
+    # two networks at each step, or the first one's four steps and then three of the second's
+    expected = [1, 1, 2, 2, 3, 3, 4, 3, 3, 4, 4] if network == "mlp" else [1, 2, 3, 4, 1, 2, 3, 3, 4]
+    assert steps == expected, "they went on after the checkpoint of step 2"
 
 
 @pytest.mark.parametrize("name", ["distances/section-2.3.3-ada", "distances/section-a.2.2"])

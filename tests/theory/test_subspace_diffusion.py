@@ -188,6 +188,23 @@ def test_angles_are_scipys_and_factors_are_matched():
     np.testing.assert_allclose(alone, [[0, np.pi / 2]] * 3, atol=1e-7)
 
 
+def test_a_gap_between_the_eigenvalues_needs_one_search():
+    """A function of the eigenvalues splits as the number does that it returns, to the bit."""
+    points, seen = spheres(2, 1, n=300), []
+
+    def between(values):
+        seen.append(values)
+        return values[-2:].mean()
+
+    once = split_manifold(points, 3, gap=between, count=2)
+    twice = split_manifold(points, 3, gap=float(seen[0].mean()), count=2)
+    for found, expected in zip(once, twice, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert len(seen) == 1 and seen[0].shape == (2,) and (np.diff(seen[0]) > 0).all()
+    with pytest.raises(ValueError, match="^gap: got .*allowed are numbers that part"):
+        split_manifold(points, 3, gap=lambda values: 2 * values.max())
+
+
 @pytest.mark.parametrize(
     ("argument", "call"),
     [

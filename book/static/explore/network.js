@@ -9,10 +9,17 @@
     if (exponent === 31) return fraction ? NaN : sign * Infinity;
     return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction);
   };
+  const HALVES = new Float32Array(2 ** 16);  // all there are, since a model has hundreds of thousands
+  const bytesOf = base64 => {
+    const text = atob(base64), found = new Uint8Array(text.length);
+    for (let place = 0; place < found.length; place += 1) found[place] = text.charCodeAt(place);
+    return found;
+  };
   const numbers = base64 => {
-    const bytes = atob(base64);
-    return Float32Array.from({ length: bytes.length / 2 },
-      (_, place) => half(bytes.charCodeAt(2 * place) | (bytes.charCodeAt(2 * place + 1) << 8)));
+    if (HALVES[1] === 0) HALVES.forEach((_, bits) => { HALVES[bits] = half(bits); });
+    const bytes = bytesOf(base64), found = new Float32Array(bytes.length / 2);
+    for (let place = 0; place < found.length; place += 1) found[place] = HALVES[bytes[2 * place] | (bytes[2 * place + 1] << 8)];
+    return found;
   };
 
   // Layers as PyTorch has them; an image is flat, channels before rows before columns. Weights are (out, in), of a
@@ -27,37 +34,52 @@
       }
       return found;
     },
-    conv: (weights, bias, sizes) => swept(sizes, (found, values, weight, fine, coarse) => {
-      found[coarse] += weight * values[fine];
-    }, weights, bias, false),
-    transposed: (weights, bias, sizes) => swept(sizes, (found, values, weight, fine, coarse) => {
-      found[fine] += weight * values[coarse];
-    }, weights, bias, true),
+    conv: convolved,
+    transposed,
     relu: () => values => values.map(value => Math.max(value, 0)),
   };
 
-  // What a convolution and its transpose share: every pair of a fine and a coarse pixel that a weight joins. The fine
-  // image has `side` pixels, the coarse one as many as steps of `stride` fit.
-  function swept([inputs, outputs, kernel, stride, padding, side], join, weights, bias, transposed) {
-    const coarse = Math.floor((side + 2 * padding - kernel) / stride) + 1;
-    const [finePixels, coarsePixels] = [side ** 2, coarse ** 2];
+  // What a convolution and its transpose share. The fine image has `side` pixels, the coarse one as many as steps of
+  // `stride` fit. Each coarse pixel has a patch of the fine image, (channel, row, column): a convolution weighs it, the
+  // transpose paints it. `walk` names the places of the patch that lie within the image.
+  const walk = (channels, [kernel, stride, padding, side], coarse) => (pixel, each) => {
+    const top = Math.floor(pixel / coarse) * stride - padding, left = pixel % coarse * stride - padding;
+    for (let channel = 0, place = 0; channel < channels; channel += 1)
+      for (let row = top; row < top + kernel; row += 1)
+        for (let column = left; column < left + kernel; column += 1, place += 1)
+          if (row >= 0 && row < side && column >= 0 && column < side) each(place, (channel * side + row) * side + column);
+  };
+  const coarseOf = ([kernel, stride, padding, side]) => Math.floor((side + 2 * padding - kernel) / stride) + 1;
+  function convolved(weights, bias, [inputs, outputs, ...sizes]) {
+    const coarse = coarseOf(sizes), pixels = coarse ** 2, length = inputs * sizes[0] ** 2, along = walk(inputs, sizes, coarse);
     return values => {
-      const pixels = transposed ? finePixels : coarsePixels;
-      const found = Float64Array.from({ length: outputs * pixels }, (_, place) => bias[Math.floor(place / pixels)]);
-      for (let one = 0, place = 0; one < (transposed ? inputs : outputs); one += 1)
-        for (let other = 0; other < (transposed ? outputs : inputs); other += 1)
-          for (let down = 0; down < kernel; down += 1)
-            for (let across = 0; across < kernel; across += 1, place += 1)
-              for (let row = 0; row < coarse; row += 1) {
-                const y = row * stride - padding + down;
-                if (y < 0 || y >= side) continue;
-                for (let column = 0; column < coarse; column += 1) {
-                  const x = column * stride - padding + across;
-                  if (x < 0 || x >= side) continue;
-                  join(found, values, weights[place], other * finePixels + y * side + x,
-                    one * coarsePixels + row * coarse + column);
-                }
-              }
+      const found = new Float64Array(outputs * pixels), patch = new Float64Array(length);
+      for (let pixel = 0; pixel < pixels; pixel += 1) {
+        patch.fill(0);
+        along(pixel, (place, fine) => { patch[place] = values[fine]; });
+        for (let out = 0, place = 0; out < outputs; out += 1) {
+          let total = bias[out];
+          for (let n = 0; n < length; n += 1, place += 1) total += weights[place] * patch[n];
+          found[out * pixels + pixel] = total;
+        }
+      }
+      return found;
+    };
+  }
+  function transposed(weights, bias, [inputs, outputs, ...sizes]) {
+    const coarse = coarseOf(sizes), pixels = coarse ** 2, length = outputs * sizes[0] ** 2, along = walk(outputs, sizes, coarse);
+    return values => {
+      const whole = sizes[3] ** 2, found = new Float64Array(outputs * whole), patch = new Float64Array(length);
+      bias.forEach((value, channel) => found.fill(value, channel * whole, (channel + 1) * whole));
+      for (let pixel = 0; pixel < pixels; pixel += 1) {
+        patch.fill(0);
+        for (let one = 0; one < inputs; one += 1) {
+          const by = values[one * pixels + pixel];
+          if (by === 0) continue;  // half of what a ReLU lets through
+          for (let n = 0, place = one * length; n < length; n += 1, place += 1) patch[n] += by * weights[place];
+        }
+        along(pixel, (place, fine) => { found[fine] += patch[place]; });
+      }
       return found;
     };
   }
@@ -100,7 +122,7 @@
   const softplus = value => Math.max(value, 0) + Math.log1p(Math.exp(-Math.abs(value)));
 
   Explore.network = {
-    half, load, model, sigmoid, softplus,
+    half, bytes: bytesOf, load, model, sigmoid, softplus,
     encode: (network, pixels) => network.encode(pixels),
     decode: (network, z) => network.decode(z),
   };

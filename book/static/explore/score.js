@@ -25,9 +25,9 @@
   };
 
   const PROGRAM = () => {  // in the worker: `files` and `numbers` are the two programs
-    globalThis.onmessage = async ({ data: { name, bytes } }) => {
+    globalThis.onmessage = async ({ data: { name, bytes, chosen } }) => {
       try {
-        const table = await globalThis.files.read(name, new Uint8Array(bytes));
+        const table = await globalThis.files.read(name, new Uint8Array(bytes), chosen);
         globalThis.postMessage({ found: globalThis.numbers.evaluate(table) });
       } catch (error) {
         globalThis.postMessage({ fault: error.kind ? error.message : `it cannot be read (${error.message}).` });
@@ -57,9 +57,16 @@
   Explore.define('score', place => {
     const { Panel, element } = Explore;
     const panel = new Panel(place, 'Score your own representation', draw);
-    const state = { name: '', found: null, fault: '', busy: null };
+    const state = { name: '', found: null, fault: '', busy: null, again: null };
     const input = element('input', { type: 'file', accept: '.csv,.npz' });
     panel.controls.append(element('label', { class: 'file' }, element('span', {}, 'Your file'), input));
+    const choice = (label, placeholder) => {  // as at the command line: names, separated by commas
+      const text = element('input', { type: 'text', placeholder, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
+      text.addEventListener('change', () => state.again?.());
+      panel.controls.append(element('label', {}, element('span', {}, label), text));
+      return () => (text.value.trim() ? text.value.split(',').map(name => name.trim()) : undefined);
+    };
+    const latents = choice('Latents', 'of a CSV: z0, z1, …'), factors = choice('Factors', 'all that are left');
     const angle = panel.range('Example turned by', { min: 0, max: 90, step: 5, value: 30, format: value => `${value}°` });
     panel.button('Score the example', () => tryExample());
     panel.button('Save it', () => {
@@ -83,14 +90,19 @@
         Object.assign(state, { busy: null, fault: 'it cannot be scored in this browser.' });
         panel.change();
       };
-      state.busy.postMessage({ name, bytes }, [bytes]);
+      state.busy.postMessage({ name, bytes, chosen: { latents: latents(), factors: factors() } }, [bytes]);
       panel.change();
     };
     const tryExample = () => {
       input.value = '';
+      state.again = tryExample;
       score(`example at ${angle.value}°.csv`, new TextEncoder().encode(example(angle.value)).buffer);
     };
-    const take = async file => file && score(file.name, await file.arrayBuffer());
+    const take = async file => {
+      if (!file) return;
+      state.again = () => take(file);
+      score(file.name, await file.arrayBuffer());
+    };
     input.addEventListener('change', () => take(input.files[0]));
     angle.input.addEventListener('change', tryExample);
     for (const kind of ['dragenter', 'dragover', 'dragleave', 'drop'])
@@ -103,7 +115,7 @@
     const cell = (words, kind = 'td', marks = {}) => element(kind, marks, words);
     const shown = value => (value === undefined ? '—' : value.toFixed(3).replace('-', '−'));
     const line = ([name, [title, asks, chapter]]) => {
-      const [value, chance] = [state.found.scores, state.found.shuffled].map(side => side[name] && Object.values(side[name])[0]);
+      const [value, chance] = [state.found.headlines, state.found.shuffledHeadlines].map(side => side[name]);
       const link = element('a', { href: `../chapters/${CHAPTERS[chapter]}.html` }, `chapter ${chapter}`);
       const about = element('th', { scope: 'row' }, title, element('small', {}, `${asks} `, link));
       return element('tr', {}, about, cell(shown(value)), cell(shown(chance)));
@@ -117,6 +129,9 @@
       return table('Mutual information', ['nats', ...names], rows.map((row, j) =>
         element('tr', {}, cell(`z${j}`, 'th', { scope: 'row' }), ...row.map(entry))));
     };
+    const byFactor = ({ names, byFactor: found, shuffledByFactor: chance }) => table('Scores by factor', ['score', ...names],
+      Object.keys(ABOUT).filter(name => found[name]).flatMap(name => [[ABOUT[name][0], found], ['shuffled', chance]].map(([title, side]) =>
+        element('tr', side === chance ? { class: 'chance' } : {}, cell(title, 'th', { scope: 'row' }), ...side[name].map(value => cell(shown(value)))))));
     const part = (title, ...inside) => element('section', {}, element('p', { class: 'title' }, title), ...inside);
 
     function draw() {
@@ -128,10 +143,9 @@
       const missing = Object.entries(found.leftOut).map(([key, why]) => `${ABOUT[key][0]}: ${why}`);
       const said = [...warnings(found), ...missing].map(words => element('li', {}, words));
       results.append(part('Scores', table('Scores', ['score', 'value', 'shuffled'], Object.entries(ABOUT).map(line))),
-        part('Mutual information, in nats', matrix(found)), ...said.length ? [part('Mind', element('ul', {}, ...said))] : []);
-      const head = side => Object.values(side.mig)[0];
+        part('Mutual information, in nats', matrix(found)), part('By factor', byFactor(found)), ...said.length ? [part('Mind', element('ul', {}, ...said))] : []);
       return `${name}: ${found.n.toLocaleString('en')} rows, ${found.matrix.length} latents, factors ${found.names.join(', ')}. `
-        + `MIG ${shown(head(found.scores))}, shuffled ${shown(head(found.shuffled))}.`;
+        + `MIG ${shown(found.headlines.mig)}, shuffled ${shown(found.shuffledHeadlines.mig)}.`;
     }
     return panel;
   });

@@ -52,11 +52,11 @@ globalThis.Explore.scoreDistances = kit => {
     return largestEigenvalue(sides.map(a => sides.map(b => a.reduce((all, value, i) => all + value * b[i], 0))));
   };
   const ratio = (rows, largestOf, score) => {
-    const { latents, factors, names, single } = rows, dims = latents.length, found = {};
+    const { latents, factors, names, single } = rows, dims = latents.length, found = [];
     factors.forEach((factor, k) => {
       if (!varies(factor)) return;
       const every = traversals(rows, k, score), quiet = latents.map(column => noise(pick([column], every.flat())[0], single));
-      found[names[k]] = mean(every.map(places => {
+      found.push([names[k], mean(every.map(places => {
         const points = latents.map((column, j) => {
           const steps = places.map(place => column[place] - column[places[0]]);
           const still = Math.max(...steps) - Math.min(...steps) <= quiet[j], middle = still ? 0 : mean(steps);
@@ -66,9 +66,9 @@ globalThis.Explore.scoreDistances = kit => {
         const scaled = points.map(column => column.map(value => value * reach)), total = sum(scaled.flat().map(x => x * x));
         if (!total) return 0;
         return dims > 1 ? (largestOf(scaled) / total - 1 / dims) / (1 - 1 / dims) : 1;
-      }));
+      }))]);
     });
-    return { factors: geometric(Object.values(found)), ...found };
+    return { own: { factors: geometric(found.map(([, value]) => value)) }, factors: found };
   };
 
   const ranks = values => {
@@ -104,7 +104,7 @@ globalThis.Explore.scoreDistances = kit => {
     return [spearman(truth, latent), spearman(...pick([truth, latent], distinct))];
   };
   const distance = (rows, seed) => {
-    const values = {}, several = [], draw = twister(seed), n = rows.factors[0].length;
+    const values = [], several = [], draw = twister(seed), n = rows.factors[0].length;
     rows.factors.forEach((factor, k) => {
       if (!varies(factor)) return;
       const every = traversals(rows, k, 'distance correlation'), f = every[0].length;
@@ -113,14 +113,15 @@ globalThis.Explore.scoreDistances = kit => {
         for (const a of every[Math.floor(i * every.length / count)])
           for (const b of every[Math.floor(i * every.length / count)]) [first[first.length], second[second.length]] = [a, b];
       const [published, distinct] = follow(rows, first, second);
-      values[rows.names[k]] = published;
+      values.push([rows.names[k], published]);
       if (f > 2) several.push(distinct);
     });
     const [first, second] = [0, 1].map(() => Uint32Array.from({ length: ANYWHERE }, () => draw() % n));
-    return {
-      factors: geometric(Object.values(values)), global: follow(rows, first, second)[0],
-      distinct_factors: several.length ? geometric(several) : 0, ...values,
+    const own = {
+      factors: geometric(values.map(([, value]) => value)), global: follow(rows, first, second)[0],
+      distinct_factors: several.length ? geometric(several) : 0,
     };
+    return { own, factors: values };
   };
   return {
     distance_correlation: (rows, seed) => distance(rows, seed),

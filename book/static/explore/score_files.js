@@ -40,6 +40,16 @@ globalThis.Explore.scoreFiles = () => {
       this.kind = kind;
     }
   }
+  // What is wrong with the names that were chosen, in the words of the command line.
+  class ChoiceFault extends Error {
+    kind = 'choice';
+  }
+  const quoted = name => (name.includes("'") && !name.includes('"') ? `"${name}"` : `'${name.replaceAll("'", "\\'")}'`);
+  const checkChoice = (argument, chosen = [], names = []) => {
+    const missing = chosen.find(name => !names.includes(name)), again = twice(chosen);
+    if (missing !== undefined) throw new ChoiceFault(`${argument}: got ${quoted(missing)}; the file has ${names.join(', ')}.`);
+    if (again !== undefined) throw new ChoiceFault(`${argument}: got ${quoted(again)} twice; each is named once.`);
+  };
 
   const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, COMMA = /^[+-]?\d*,\d+(e[+-]?\d+)?$/i;
   const UNBOUND = /^[+-]?(nan|inf|infinity|n\/?a)$/i, LARGEST = 1e300, MOST = Number.MAX_SAFE_INTEGER;
@@ -103,7 +113,7 @@ globalThis.Explore.scoreFiles = () => {
     return Number(cell);
   };
 
-  const csv = bytes => {
+  const csv = (bytes, chosen) => {
     let text;
     try {
       text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -116,12 +126,16 @@ globalThis.Explore.scoreFiles = () => {
     if (!rows.length) throw new FileFault('no_rows');
     for (const [row, cells] of rows)
       if (cells.length !== names.length) throw new FileFault('cells', { row, got: cells.length, wanted: names.length });
-    const latent = name => /^z\d+$/.test(name), known = { names: names.join(', ') };
-    if (!names.some(latent)) throw new FileFault('no_latents', known);
-    if (names.every(latent)) throw new FileFault('no_factors', known);
-    const columns = side => names.flatMap((name, place) => (latent(name) !== side ? []
-      : [Float64Array.from(rows, ([row, cells]) => number(cells[place], row, name, !side))]));
-    return { latents: columns(true), factors: columns(false), names: names.filter(name => !latent(name)), single: false };
+    for (const side of ['latents', 'factors']) checkChoice(side, chosen[side], names);
+    const latents = chosen.latents ?? names.filter(name => /^z\d+$/.test(name)), known = { names: names.join(', ') };
+    const factors = chosen.factors ?? names.filter(name => !latents.includes(name));
+    if (!latents.length) throw new FileFault('no_latents', known);
+    if (!factors.length) throw new FileFault('no_factors', known);
+    const columns = (some, whole) => some.map(name => {
+      const place = names.indexOf(name);
+      return Float64Array.from(rows, ([row, cells]) => number(cells[place], row, name, whole));
+    });
+    return { latents: columns(latents, false), factors: columns(factors, true), names: factors, single: false };
   };
 
   // What a zip archive holds: name → how and where.
@@ -214,7 +228,7 @@ globalThis.Explore.scoreFiles = () => {
       ...Array.from({ length: size }, (__, j) => letter(from + wide * (i * size + j))).filter(code => code)));
   };
 
-  const npz = async bytes => {
+  const npz = async (bytes, chosen) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), arrays = {};
     const inside = entries(view), packed = ({ flags, method }) => flags & 1 || ![0, 8].includes(method);
     if (Object.values(inside).some(packed)) throw new FileFault('packed');
@@ -234,16 +248,21 @@ globalThis.Explore.scoreFiles = () => {
     const { names = factors.columns.map((_, place) => `factor ${place}`) } = arrays;
     if (names.length !== factors.columns.length) throw new FileFault('names', { got: names.length, wanted: factors.columns.length });
     if (twice(names) !== undefined) throw new FileFault('twice', { name: twice(names) });
-    return { latents: columns, factors: factors.columns, names, single };
+    checkChoice('factors', chosen.factors, names);
+    const some = chosen.factors ?? names;
+    return { latents: columns, factors: some.map(each => factors.columns[names.indexOf(each)]), names: some, single };
   };
 
   // The table in a file: columns of latents and of factors, the factors' names, and whether latents are single precision.
-  const read = async (name, bytes) => {
+  // chosen: the names of the factors that count, and of the columns of a CSV that are latents, where not all do.
+  const read = async (name, bytes, chosen = {}) => {
     const [suffix] = name.match(/(?<=.)\.[^.]*$/) ?? [''];
     if (!['.npz', '.csv'].includes(suffix)) throw new FileFault('kind', { suffix: suffix || 'nothing' });
+    if (chosen.latents && suffix === '.npz')
+      throw new ChoiceFault('latents: chosen among the columns of a .csv; a .npz has them in its array `latents`.');
     let found;
     try {
-      found = suffix === '.csv' ? csv(bytes) : await npz(bytes);
+      found = suffix === '.csv' ? csv(bytes, chosen) : await npz(bytes, chosen);
     } catch (error) {
       throw error instanceof RangeError ? new FileFault('zip') : error;  // an address beyond the end
     }

@@ -83,7 +83,7 @@ globalThis.Explore.scoreNumbers = distances => {
   const mig = ({ factors, names, matrix }) => {
     const found = gaps(matrix, factors.map(() => 0)).map((gap, k) => gap / entropy(ranked(factors[k]).counts));
     const kept = range(factors.length).filter(k => varies(factors[k]));
-    return { mig: mean(kept.map(k => found[k])), ...Object.fromEntries(kept.map(k => [names[k], found[k]])) };
+    return { own: { mig: mean(kept.map(k => found[k])) }, factors: kept.map(k => [names[k], found[k]]) };
   };
 
   // The rows in the order of `seed`, of what varies: two thirds to learn from, a third to test on.
@@ -101,7 +101,7 @@ globalThis.Explore.scoreNumbers = distances => {
       const most = Math.max(...row), others = sum(row.map(x => x * x)) - most * most;
       return most > 0 ? 1 - others / (most * most * Math.max(row.length - 1, 1)) : 0;
     });
-    return { modularity: rows.length ? mean(rows) : 0 };
+    return { own: { modularity: rows.length ? mean(rows) : 0 }, factors: [] };
   };
 
   // A linear machine with squared hinge on one latent, offset penalised: minimises |w|²/2 + Σ cᵢ max(0, 1 − yᵢ(w·xᵢ + b))²
@@ -202,14 +202,26 @@ globalThis.Explore.scoreNumbers = distances => {
     const chance = train.factors.map((factor, k) => accuracy(factor.map(() => 0), factor, test.factors[k], test.factors[k]));
     const discrete = gaps(right, chance);
     const continuous = gaps(latents.filter(varies).map(column => kept.map(factor => squared(column, factor))), kept.map(() => 0));
-    return { discrete: mean(discrete), continuous: mean(continuous), ...Object.fromEntries(names.map((name, k) => [name, discrete[k]])) };
+    return { own: { discrete: mean(discrete), continuous: mean(continuous) }, factors: names.map((name, k) => [name, discrete[k]]) };
   };
 
   const apart = distances({ sum, mean, range, largest, varies, pick, noise, powerAbove, twister });
 
-  // The scores of a table, name → values, the first of which is the headline; those that it is not made for: name → why.
+  // A score's own values and its factors' in one; a factor that is called like a value, "global", has "global (factor)".
+  const joined = ({ own, factors }) => {
+    const values = { ...own };
+    for (let [name, value] of factors) {
+      while (name in values) name += ' (factor)';
+      values[name] = value;
+    }
+    return values;
+  };
+
+  // The scores of a table: name → values; the headline; the values of the factors in their order, undefined where there
+  // is none; those scores that the table is not made for: name → why.
   const scores = (given, seed) => {
-    const table = { ...given, latents: settled(given) }, parts = () => split(table, seed), rows = apart.gridRows(given), found = {}, leftOut = {};
+    const table = { ...given, latents: settled(given) }, parts = () => split(table, seed), rows = apart.gridRows(given);
+    const [found, headlines, byFactor, leftOut] = [{}, {}, {}, {}];
     const matrix = information(table.latents, table.factors);
     Object.entries({
       mig: () => mig({ ...table, matrix }), sap: () => sap(parts(), table), modularity: () => modularity(parts()),
@@ -217,21 +229,24 @@ globalThis.Explore.scoreNumbers = distances => {
       linearity_ratio: () => apart.linearity_ratio(rows), axis_alignment_ratio: () => apart.axis_alignment_ratio(rows),
     }).forEach(([name, of]) => {
       try {
-        found[name] = of();
+        const values = of(), each = new Map(values.factors);
+        [found[name], headlines[name]] = [joined(values), Object.values(values.own)[0]];
+        if (each.size) byFactor[name] = table.names.map(factor => each.get(factor));
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
         leftOut[name] = error.message;
       }
     });
-    return { scores: found, leftOut, matrix };
+    return { scores: found, headlines, byFactor, leftOut, matrix };
   };
   const evaluate = (table, seed = 0) => {
     const shuffledRows = permutation(table.factors[0].length, seed), shuffled = { ...table, latents: pick(table.latents, shuffledRows) };
-    const { scores: found, leftOut, matrix } = scores(table, seed);
+    const { scores: found, headlines, byFactor, leftOut, matrix } = scores(table, seed), chance = scores(shuffled, seed);
     return {
       n: table.factors[0].length, names: table.names, levels: table.factors.map(column => new Set(column).size),
       constant: settled(table).flatMap((column, j) => (varies(column) ? [] : [`z${j}`])),
-      scores: found, shuffled: scores(shuffled, seed).scores, leftOut, matrix,
+      scores: found, headlines, byFactor, leftOut, matrix,
+      shuffled: chance.scores, shuffledHeadlines: chance.headlines, shuffledByFactor: chance.byFactor,
     };
   };
   return { evaluate, permutation, twister };

@@ -165,6 +165,25 @@
     brush.putImageData(pixels, 0, 0);
   };
 
+  // A script of this folder that not every reader needs: it is asked for once.
+  const folder = typeof document === 'undefined' ? '' : document.currentScript.src.replace(/[^/]*$/, '');
+  const brought = {};
+  const bring = name => brought[name] ??= new Promise((done, failed) => {
+    const script = element('script', { src: `${folder}${name}.js` });
+    script.addEventListener('load', done);
+    script.addEventListener('error', () => failed(new Error(`${name}.js cannot be read, which belongs to this page.`)));
+    document.head.append(script);
+  });
+  // When the place comes within a screen or so of what is seen, once.
+  const near = (place, act) => {
+    const watch = new IntersectionObserver(seen => {
+      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+      watch.disconnect();
+      act();
+    }, { rootMargin: '800px' });
+    watch.observe(place);
+  };
+
   const definitions = {};
   const mount = place => {
     const build = definitions[place.dataset.explorer];
@@ -175,7 +194,7 @@
   };
 
   Object.assign(Explore, {
-    element, shape, set, paint, Panel,
+    element, shape, set, paint, Panel, bring, near,
     still: () => matchMedia('(prefers-reduced-motion: reduce)').matches,
     define(name, build) {
       definitions[name] = build;

@@ -167,7 +167,9 @@ def test_at_the_thesis_size():
     says("The thesis trains 86,400 steps, 7.5 times as many")
     for run in ada + plain:
         assert (run["settings"]["steps"], run["settings"]["batch_size"]) == (11_520, 32) and run["seconds"] > 1_800
-    says("the Ada-TVAE's axis alignment is above .7 where the β-TVAE's is below .3", "why the alignment does not pass .9")
+    says(
+        "the Ada-TVAE's axis alignment is above .7 where the β-TVAE's is below .3", "why the alignment does not pass .9"
+    )
     assert all(0.7 < run["metrics"]["axis-alignment"] < 0.9 for run in ada)
     assert all(run["metrics"]["axis-alignment"] < 0.3 for run in plain)
     says("knows where all three squares are (.96 and more each), in a mixture of all its 25 latents")

@@ -122,7 +122,7 @@
     // A point of a picture that is dragged, or moved by the arrow keys; `move(x, y)` gets its place in the picture's
     // units and `step` is what an arrow key moves it by. It is a button, so that it can be reached. → place(x, y, words)
     handle(picture, name, { step, move, kind = '', letter = '' }) {
-      const made = element('button', { type: 'button', class: `handle ${kind}`.trim(), 'data-letter': letter });
+      const made = element('button', { type: 'button', class: `handle ${kind}`.trim(), 'data-letter': letter, 'aria-label': name });
       const at = { x: 0, y: 0 };
       const go = (x, y) => {
         const within = (value, most) => Math.min(Math.max(value, 0), most);

@@ -108,7 +108,7 @@ def test_both_forms_give_a_gain_that_is_kept_and_erased(keeping):
         expected = "Form A: 18 of 23 right. Form B: 22 of 23 right. Gain from A to B: +4. "
         expected += "That is 80 % of the 5 that were not right before."
         assert said(page) == expected
-        assert [mark.startswith("✗") for mark in column(page, "B")] == [number == 4 for number in range(1, 21)]
+        assert [mark.startswith("✗") for mark in column(page, "B")] == [number == 4 for number in range(1, 24)]
         row = page.locator("tr[data-question='4']")
         assert (
             row.locator("a")
@@ -164,8 +164,8 @@ def test_without_javascript(browser, folder):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(folder.as_uri() + "/book/page.html")
-    assert page.locator(FIELDS).count() == 40 and page.locator("button:visible").count() == 0
-    assert page.locator("details:visible").count() == 40 and page.locator("details[open]").count() == 0
+    assert page.locator(FIELDS).count() == 46 and page.locator("button:visible").count() == 0
+    assert page.locator("details:visible").count() == 46 and page.locator("details[open]").count() == 0
     page.locator("#B2 summary").click()
     assert page.get_by_text("ELBO plus gap: −70 − 15 + 5.").is_visible()
     assert page.locator("tbody tr:visible").count() == 23

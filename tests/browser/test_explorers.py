@@ -262,11 +262,13 @@ def test_the_dials_by_keyboard(explorer):
             said = press(page, page.get_by_role("slider", name="Room"), "ArrowRight", 2)
             check_edit(said, name, 2, 8, {8: float(by)})  # an edit goes along into another room
             press(page, page.get_by_role("slider", name="Room"), "Home")
-        said = press(page, page.get_by_role("slider", name="Wanted wall"), "ArrowLeft", 5)
+        said = press(page, page.get_by_role("slider", name="Wanted wall"), "ArrowLeft", 2)
+        assert said == f"Machine {machine}, room 1: its wall is blue already. Want another one."
+        said = press(page, page.get_by_role("slider", name="Wanted wall"), "ArrowLeft", 3)
         assert "a wall in green" in said
         stored = explorer_rooms.stored()
         codes, means = stored["rooms"][0]["codes"][name], stored["means"][name]
-        for label, table in (("A direction", means), ("At best", codes)):
+        for label, table in (("The direction", means), ("At best", codes)):
             said = press(page, page.get_by_role("button", name=label), "Enter")
             edit = {dial: table[3][dial] - table[6][dial] for dial in range(10)}
             check_edit(said, name, 0, 3, edit)

@@ -57,7 +57,7 @@
       if (there()) edits[now().name] = of(now());
     };
     panel.button('Put back', () => put(() => range(DIALS, () => 0)));
-    panel.button('A direction', () => put(given => direction(Explore, given)));
+    panel.button('The direction', () => put(given => direction(Explore, given)));
     panel.button('At best', () => put(given => best(Explore, given)));
 
     const desk = panel.picture('The ten dials: where the room has them (lines), and where they stand. Drag a point, or move it by arrow keys.', 100, 60, 'wide');
@@ -124,6 +124,8 @@
       show(canvases[1], target);
       const apart = n => Math.sqrt(sum([0, 1, 2].map(channel => (picture[channel * PIXELS + n] - target[channel * PIXELS + n]) ** 2)) / 3);
       paint(canvases[2], (x, y) => 2 * apart(SIZE * y + x));
+      if (given.wall === Explore.rooms.wall)  // nothing is missing, so that there is nothing to measure by
+        return `Machine ${which.value}, room ${room.value}: its wall is ${WALLS[given.wall]} already. Want another one.`;
       const turned = range(DIALS).filter(dial => Math.abs(given.edit[dial]) >= .05);
       const list = turned.map(dial => `${which.value}${dial} by ${signed(given.edit[dial])}`).join(', ');
       const [floor, walls, object, sky] = left.map(value => value.toFixed(0));

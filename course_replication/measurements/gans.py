@@ -20,7 +20,16 @@ from course_lib.metrics import Encodings
 from course_lib.models import GAN, conv_gan, mlp_gan
 from course_replication.measurements import correlation_contrasts, total_correlation
 from course_replication.measurements.in_memory import InMemory
-from course_replication.measurements.training import OF_DATA, Exchanged, dataset, encodings, report, take, train
+from course_replication.measurements.training import (
+    OF_DATA,
+    Exchanged,
+    dataset,
+    encodings,
+    report,
+    some_of,
+    take,
+    train,
+)
 from course_replication.runs import Context
 
 Scores = dict[str, float]
@@ -83,9 +92,7 @@ def digits(context: Context, *, data: str = Digits.__name__, **settings) -> Scor
 
 def looked_at(data: Digits | MNIST, seed: int) -> tuple[Tensor, Tensor]:
     """All images and their classes, or IMAGES of them, drawn by lot, where there are more."""
-    index = torch.arange(len(data))
-    if len(data) > IMAGES:
-        index = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))[:IMAGES]
+    index = some_of(data, IMAGES, seed)
     return data.images(index), data.labels[index]
 
 

@@ -26,6 +26,7 @@ from course_lib.storage import replace_file
 from course_lib.training import fit_many
 from course_replication.lines import SCALES
 from course_replication.measurements.study_findings import KEYS, across_datasets, findings
+from course_replication.measurements.trained_scores import ACTIVE
 from course_replication.measurements.training import (
     IMAGES,
     OF_DATA,
@@ -35,13 +36,13 @@ from course_replication.measurements.training import (
     dataset,
     encodings,
     framework_around,
+    some_of,
     take,
     train,
 )
 from course_replication.runs import Context, Run
 
 STRENGTHS = ("low", "middle", "high")
-ACTIVE = 0.01  # variance of a latent's mean over the images above which it is in use (Burda et al. 2016)
 FEW = 100  # examples of which a downstream classifier learns
 DIGITS = 5  # to which the numbers of single models are stored
 FIRST_SEED, UNTRAINED = 100, 10_000  # of networks, and of those that are not trained; below them, strengths were tried
@@ -202,10 +203,7 @@ def scored(framework: Framework, data: GridDataset, points: int = 0) -> Scores:
 
 def some_images(data: GridDataset, device: torch.device) -> Tensor:
     """All images of a dataset, in their order, or `IMAGES` drawn by lot, where there are more; on the device."""
-    index = torch.arange(len(data))
-    if len(data) > IMAGES:
-        index = torch.randperm(len(data), generator=torch.Generator().manual_seed(0))[:IMAGES]
-    return data.images(index.to(device))
+    return data.images(some_of(data, IMAGES, 0).to(device))
 
 
 def labelled(table: Encodings) -> Scores:

@@ -152,6 +152,13 @@ def encodings(framework: Framework, data: GridDataset) -> Encodings:
     return Encodings.from_table(framework.encode(data.images(torch.arange(len(data)))), data)
 
 
+def some_of(data: GridDataset, most: int, seed: int) -> Tensor:
+    """Where all images stand, in their order, or `most` of them, drawn by lot, where there are more: int64."""
+    if len(data) <= most:
+        return torch.arange(len(data))
+    return torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))[:most]
+
+
 def loss_of(framework: Framework) -> str | Tensor:
     """The perceived distance of a framework: its reconstruction loss, by name or as a kernel."""
     return framework.likelihood.kernel if framework.reconstruction == KERNEL else framework.reconstruction

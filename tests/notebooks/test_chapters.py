@@ -20,10 +20,15 @@ assert files and all(file.is_relative_to({target!r}) for file in files), files
 """
 
 
-def run(notebook, folder, installed, live="some"):
-    """Run a notebook as a reader has it, and look at what it imported."""
-    notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
-    return run_notebook.run(notebook, folder, installed, SECONDS_PER_CELL, LIVE=live)
+@pytest.fixture
+def run(tmp_path, installed, warm):
+    """run(notebook, live="some", warm=…): run it as a reader has it, and look at what it imported."""
+
+    def run(notebook, live="some", warm=warm):
+        notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
+        return run_notebook.run(notebook, tmp_path, installed, SECONDS_PER_CELL, warm, LIVE=live)
+
+    return run
 
 
 def test_there_are_chapters():
@@ -31,16 +36,16 @@ def test_there_are_chapters():
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
-    done = run(notebook_io.read(path), tmp_path, installed)
+def test_runs_in_an_empty_folder_with_the_wheel(path, run):
+    done = run(notebook_io.read(path))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("path", [path for path in CHAPTERS if "LIVE" in path.read_text("utf-8")], ids=lambda p: p.stem)
-def test_runs_with_all_its_trainings(path, tmp_path, installed):
+def test_runs_with_all_its_trainings(path, run):
     """Those too that are tables or models made before, unless somebody asks for them."""
-    done = run(notebook_io.read(path), tmp_path, installed, live="all")
+    done = run(notebook_io.read(path), live="all")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -57,20 +62,47 @@ def test_is_in_the_form_that_the_tools_write(path):
 
 
 @pytest.mark.parametrize("where", ["first", "last"])
-def test_a_cell_that_raises_is_found(where, tmp_path, installed):
+@pytest.mark.parametrize("start", ["cold", "warm"])
+def test_a_cell_that_raises_is_found(where, start, run, warm):
     notebook = notebook_io.read(CHAPTERS[0])
     del notebook.cells[3:]  # its title and set-up cell are enough here
     place = 0 if where == "first" else len(notebook.cells)
     notebook.cells.insert(place, nbformat.v4.new_code_cell("raise ArithmeticError('planted')"))
-    done = run(notebook, tmp_path, installed)
+    done = run(notebook, warm=warm if start == "warm" else None)
     assert done.returncode == 1 and "ArithmeticError" in done.stdout, done.stdout + done.stderr
 
 
-def test_a_library_from_elsewhere_is_found(tmp_path, installed):
+def test_a_library_from_elsewhere_is_found(tmp_path, installed, warm):
     """The check of where course_lib came from can fail: here the wheel's folder is not on the path."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import course_lib")])
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(installed, elsewhere)
     notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
-    done = run(notebook, tmp_path, elsewhere)
+    done = run_notebook.run(notebook, tmp_path, elsewhere, SECONDS_PER_CELL, warm)
     assert done.returncode == 1 and "AssertionError" in done.stdout, done.stdout + done.stderr
+
+
+# What a warm kernel must have of a fresh one: nothing of the course, its own place, figures that are shown, one thread.
+FRESH = """
+import os, random, sys
+import numpy, torch
+import matplotlib.pyplot as plt
+assert not [name for name in sys.modules if name.split(".")[0].startswith("course_")]
+assert os.environ["LIVE"] == "some"
+assert os.path.samefile(os.getcwd(), FOLDER) and torch.get_num_threads() == 1
+figure = plt.figure()
+assert plt.get_backend() == "inline" or plt.get_backend() == "module://matplotlib_inline.backend_inline"
+assert [each.__name__ for each in get_ipython().events.callbacks["post_execute"]].count("flush_figures") == 1
+with open("drawn.txt", "a") as file:
+    print(numpy.random.random(), random.random(), torch.initial_seed(), file=file)
+"""
+
+
+def test_a_warm_kernel_is_a_fresh_one(run, tmp_path):
+    for _ in range(2):
+        source = FRESH.replace("FOLDER", repr(str(tmp_path)))
+        done = run(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source + "import course_lib")]))
+        assert done.returncode == 0, done.stdout + done.stderr
+    (one, other) = (tmp_path / "drawn.txt").read_text().splitlines()
+    assert one.split()[2] == other.split()[2] == "67280421310721", "what torch draws is the same in all fresh kernels"
+    assert one.split()[0] != other.split()[0] and one.split()[1] != other.split()[1]

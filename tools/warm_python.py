@@ -106,6 +106,7 @@ def _run(asked: socket.socket) -> int:
     sys.path[:0] = [wanted["folder"], *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     module, *sys.argv[1:] = wanted["arguments"]
     sys.modules["numpy"].random.seed()  # or all programs would draw the same; `random` sees to itself
+    sys.modules["torch"].seed()
     status = 0
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)

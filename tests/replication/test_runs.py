@@ -154,9 +154,9 @@ def test_a_failure_stops_nothing_and_is_told(cheap, store):
 
 
 def test_a_budget_is_kept(cheap, store):
-    """Of seconds in which a worker starts and does the first; on a busy computer that takes more than five."""
+    """A worker starts and does the first within it; five seconds are enough where the computer is not busy."""
     runs = [Run(DRAW, {"seconds": 0}), Run(DRAW, {"seconds": 600})]
-    for budget in (5, 20):
+    for budget in (5, 20, 60):
         started = time.monotonic()
         outcome = run_missing(runs, store, budget=budget)
         assert time.monotonic() - started < budget + 10 and outcome.out_of_time

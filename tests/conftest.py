@@ -3,8 +3,6 @@
 import fcntl
 import json
 import os
-import sys
-from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +12,6 @@ from xdist.scheduler import LoadFileScheduling
 
 import build_book
 import build_wheel
-import warm_python
 
 TESTS = Path(__file__).parent
 # Files and folders whose tests start kernels, browsers or workers, train, or draw a million images: everything else is
@@ -91,13 +88,6 @@ def installed(wheel, session_folder):
         if not folder.exists():
             build_wheel.install(wheel, folder)
     return folder
-
-
-@pytest.fixture(scope="session")
-def warm():
-    """What notebooks are run from, so that their kernels need not import torch again; None where it cannot be had."""
-    with warm_python.running() if sys.platform == "linux" else nullcontext() as found:
-        yield found
 
 
 class BuiltBook(NamedTuple):

@@ -7,33 +7,22 @@ from pathlib import Path
 
 import nbformat
 
-from warm_python import WarmPython
-
 # As `python -m pytest`, but for what jsonschema would import to check internationalised addresses, of which a notebook
 # has none: at each start it builds a grammar of them, which takes longer than starting the kernel.
 PYTEST = "import sys; sys.modules['rfc3987_syntax'] = None; import pytest; sys.exit(pytest.main())"
 
 
 def run(
-    notebook,
-    folder: Path,
-    installed: Path,
-    seconds_per_cell: int,
-    warm: WarmPython | None = None,
-    **environment: str,
+    notebook, folder: Path, installed: Path, seconds_per_cell: int, **environment: str
 ) -> subprocess.CompletedProcess:
     """Run all cells in a fresh kernel with one thread, up to the first that raises.
 
-    installed : the folder that the wheel was unpacked into. warm : what has imported the libraries already, if anything
-        has; the kernel is then forked from it. environment : more variables for the kernel.
+    installed : the folder that the wheel was unpacked into. environment : more variables for the kernel.
     """
     nbformat.write(notebook, folder / "notebook.ipynb")
     (folder / "pytest.ini").write_text("[pytest]\n")  # or the course's own settings would be found, or those above
-    command = [sys.executable, "-c", PYTEST] if warm is None else [*warm.command, "pytest"]
-    command += ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-c", "pytest.ini", "--nbval-lax"]
-    command += ["--nbval-current-env"] if warm is None else ["--nbval-kernel-name=warm"]
-    command += [f"--nbval-cell-timeout={seconds_per_cell}", "notebook.ipynb"]
+    command = [sys.executable, "-c", PYTEST, "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-c", "pytest.ini"]
+    command += ["--nbval-lax", "--nbval-current-env", f"--nbval-cell-timeout={seconds_per_cell}", "notebook.ipynb"]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     given = {"PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
-    given |= {} if warm is None else {"JUPYTER_PATH": str(warm.jupyter)}
     return subprocess.run(command, cwd=folder, env=inherited | given | environment, capture_output=True, text=True)

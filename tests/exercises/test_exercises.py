@@ -129,14 +129,14 @@ def with_its_points(path, folder) -> list:
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=name_of)
-def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed, warm):
+def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
     """The student's, in which an unanswered exercise stops nothing, and then, as if alone, the solutions'."""
     cells = with_its_points(exercises.student_path(path), installed) + [new_code_cell(FORGET)]
     cells += with_its_points(path, installed)
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
     both = nbformat.v4.new_notebook(cells=cells, metadata=notebook_io.read(path).metadata)
-    done = run_notebook.run(both, tmp_path, installed, SECONDS_PER_CELL, warm)
+    done = run_notebook.run(both, tmp_path, installed, SECONDS_PER_CELL)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

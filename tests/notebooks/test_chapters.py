@@ -20,15 +20,10 @@ assert files and all(file.is_relative_to({target!r}) for file in files), files
 """
 
 
-@pytest.fixture
-def run(tmp_path, installed, warm):
-    """run(notebook, live="some", warm=…): run it as a reader has it, and look at what it imported."""
-
-    def run(notebook, live="some", warm=warm):
-        notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
-        return run_notebook.run(notebook, tmp_path, installed, SECONDS_PER_CELL, warm, LIVE=live)
-
-    return run
+def run(notebook, folder, installed, live="some"):
+    """Run a notebook as a reader has it, and look at what it imported."""
+    notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
+    return run_notebook.run(notebook, folder, installed, SECONDS_PER_CELL, LIVE=live)
 
 
 def test_there_are_chapters():
@@ -36,16 +31,16 @@ def test_there_are_chapters():
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_runs_in_an_empty_folder_with_the_wheel(path, run):
-    done = run(notebook_io.read(path))
+def test_runs_in_an_empty_folder_with_the_wheel(path, tmp_path, installed):
+    done = run(notebook_io.read(path), tmp_path, installed)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("path", [path for path in CHAPTERS if "LIVE" in path.read_text("utf-8")], ids=lambda p: p.stem)
-def test_runs_with_all_its_trainings(path, run):
+def test_runs_with_all_its_trainings(path, tmp_path, installed):
     """Those too that are tables or models made before, unless somebody asks for them."""
-    done = run(notebook_io.read(path), live="all")
+    done = run(notebook_io.read(path), tmp_path, installed, live="all")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -62,46 +57,20 @@ def test_is_in_the_form_that_the_tools_write(path):
 
 
 @pytest.mark.parametrize("where", ["first", "last"])
-@pytest.mark.parametrize("start", ["cold", "warm"])
-def test_a_cell_that_raises_is_found(where, start, run, warm):
+def test_a_cell_that_raises_is_found(where, tmp_path, installed):
     notebook = notebook_io.read(CHAPTERS[0])
     del notebook.cells[3:]  # its title and set-up cell are enough here
     place = 0 if where == "first" else len(notebook.cells)
     notebook.cells.insert(place, nbformat.v4.new_code_cell("raise ArithmeticError('planted')"))
-    done = run(notebook, warm=warm if start == "warm" else None)
+    done = run(notebook, tmp_path, installed)
     assert done.returncode == 1 and "ArithmeticError" in done.stdout, done.stdout + done.stderr
 
 
-def test_a_library_from_elsewhere_is_found(tmp_path, installed, warm):
+def test_a_library_from_elsewhere_is_found(tmp_path, installed):
     """The check of where course_lib came from can fail: here the wheel's folder is not on the path."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import course_lib")])
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(installed, elsewhere)
     notebook.cells.append(nbformat.v4.new_code_cell(IMPORTED_FROM_WHEEL.format(target=str(installed))))
-    done = run_notebook.run(notebook, tmp_path, elsewhere, SECONDS_PER_CELL, warm)
+    done = run(notebook, tmp_path, elsewhere)
     assert done.returncode == 1 and "AssertionError" in done.stdout, done.stdout + done.stderr
-
-
-# What a warm kernel must have of a fresh one: nothing of the course, its own place, figures that are shown, one thread.
-FRESH = """
-import os, random, sys
-import numpy, torch
-import matplotlib.pyplot as plt
-assert not [name for name in sys.modules if name.split(".")[0].startswith("course_")]
-assert os.environ["LIVE"] == "some"
-assert os.path.samefile(os.getcwd(), FOLDER) and torch.get_num_threads() == 1
-figure = plt.figure()
-assert plt.get_backend() == "inline" or plt.get_backend() == "module://matplotlib_inline.backend_inline"
-assert [each.__name__ for each in get_ipython().events.callbacks["post_execute"]].count("flush_figures") == 1
-with open("drawn.txt", "a") as file:
-    print(numpy.random.random(), random.random(), torch.rand(()).item(), file=file)
-"""
-
-
-def test_a_warm_kernel_is_a_fresh_one(run, tmp_path):
-    for _ in range(2):
-        source = FRESH.replace("FOLDER", repr(str(tmp_path)))
-        done = run(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source + "import course_lib")]))
-        assert done.returncode == 0, done.stdout + done.stderr
-    first, second = (line.split() for line in (tmp_path / "drawn.txt").read_text().splitlines())
-    assert all(one != other for one, other in zip(first, second, strict=True)), "each draws its own numbers"

@@ -59,8 +59,8 @@ cards: $(STAMP)  ## renew the cards of claims in chapters, for which nothing has
 	@$(BIN)/python tools/chapters.py --cards
 	@echo 'The cards are in chapters/. See them: make book.'
 
-timings: $(STAMP)  ## measure how long each notebook takes, on an idle computer
-	@$(BIN)/python tools/timings.py
+timings: $(STAMP)  ## measure how long each notebook takes; one with CHAPTER=02_vae
+	@$(BIN)/python tools/timings.py $(CHAPTER)
 	@echo 'The times are in book/timings.md. See them: make book.'
 
 exercises: $(STAMP)  ## make the students' exercises from their solutions

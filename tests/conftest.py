@@ -27,9 +27,8 @@ TREES = {"dci", "downstream_trees"}  # the scores that grow trees: the tests of 
 # other has nothing more to do: whole files are handed out in this order, where pytest-xdist's own would be by how many
 # tests are in a file, and the longest are few.
 FIRST = (
-    "browser/test_built_book.py", "notebooks/test_chapters.py", "grading/test_check.py",
-    "grading/test_hidden_checks.py", "published/test_dsprites_tables.py", "replication/test_runs.py",
-    "notebooks/test_book.py",
+    "browser/test_built_book.py", "notebooks/test_chapters.py", "grading/test_check.py", "grading/test_grader.py",
+    "grading/test_hidden_checks.py", "replication/test_runs.py", "notebooks/test_book.py",
 )  # fmt: skip
 # Tests of a minute each, that share nothing but the wheel: each is handed out by itself, as if it were a file.
 APART = "::test_runs_in_an_empty_folder_with_the_wheel["

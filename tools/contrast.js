@@ -18,21 +18,26 @@
   };
   const over = (top, ground, alpha) => [0, 1, 2].map(i => alpha * top[i] + (1 - alpha) * ground[i]);
 
-  const ancestors = (element) => {
-    const found = [];
-    for (let each = element; each; each = each.parentElement) found.push(each);
-    return found;
+  // What an element's own style and those around it say, asked once for each element: many texts lie within the same.
+  const remembered = (ask) => {
+    const answers = new Map();
+    return (element) => {
+      if (!answers.has(element)) answers.set(element, ask(element));
+      return answers.get(element);
+    };
   };
+  const style = remembered(getComputedStyle);
+  const background = remembered(element => parse(style(element).backgroundColor));
 
   // What lies behind the text: backgrounds from the nearest opaque one inwards; the page itself is white.
-  const ground = (line) => {
-    const layers = [];
-    for (const element of line) {
-      layers.unshift(parse(getComputedStyle(element).backgroundColor));
-      if (layers[0][3] === 1) break;
-    }
-    return layers.reduce((below, layer) => over(layer, below, layer[3]), [1, 1, 1]);
-  };
+  const ground = remembered((element) => {
+    const layer = background(element);
+    if (layer[3] === 1) return layer.slice(0, 3);
+    return over(layer, element.parentElement ? ground(element.parentElement) : [1, 1, 1], layer[3]);
+  });
+  const opacity = remembered(
+    element => style(element).opacity * (element.parentElement ? opacity(element.parentElement) : 1)
+  );
 
   const luminance = (colour) => {
     const [r, g, b] = colour.map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
@@ -44,41 +49,49 @@
   };
 
   // Text for screen readers only is squeezed into a pixel or put off the page: nobody has to see it.
-  const seen = (element, boxes) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
-    && [...boxes].some(box => box.width > 1 && box.height > 1 && box.right > 0)
-    && !ancestors(element).some(each => each.clientWidth === 1 && getComputedStyle(each).overflow === 'hidden');
+  const squeezed = remembered(element => (element.clientWidth === 1 && style(element).overflow === 'hidden')
+    || (element.parentElement !== null && squeezed(element.parentElement)));
+  const visible = remembered(
+    element => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !squeezed(element)
+  );
+  const seen = (element, boxes) => visible(element)
+    && [...boxes].some(box => box.width > 1 && box.height > 1 && box.right > 0);
 
-  const large = (style) => parseFloat(style.fontSize) >= 24
-    || (parseFloat(style.fontSize) >= 18.66 && parseInt(style.fontWeight) >= 700);
+  const large = ({ fontSize, fontWeight }) => parseFloat(fontSize) >= 24
+    || (parseFloat(fontSize) >= 18.66 && parseInt(fontWeight) >= 700);
   const name = (element) => element.tagName.toLowerCase() + [...element.classList].map(each => `.${each}`).join('');
   const hex = (colour) => '#' + colour.map(v => Math.round(255 * v).toString(16).padStart(2, '0')).join('');
+  const place = (element) => [element.parentElement?.parentElement, element.parentElement, element]
+    .filter(Boolean).map(name).join(' > ');
 
-  const measure = (element, text) => {
-    const line = ancestors(element);
-    const style = getComputedStyle(element);
-    const behind = ground(line);
-    const opacity = line.reduce((product, each) => product * getComputedStyle(each).opacity, 1);
-    const colour = over(parse(style.color), behind, parse(style.color)[3] * opacity);
-    const [ratio, wanted] = [contrast(colour, behind), large(style) ? 3 : 4.5];
+  // Without the words: null where the contrast is enough.
+  const fault = remembered((element) => {
+    const behind = ground(element);
+    const own = parse(style(element).color);
+    const colour = over(own, behind, own[3] * opacity(element));
+    const [ratio, wanted] = [contrast(colour, behind), large(style(element)) ? 3 : 4.5];
     if (ratio >= wanted) return null;
-    const where = line.slice(0, 3).reverse().map(name).join(' > ');
-    return `${where}: ${hex(colour)} on ${hex(behind)} is ${ratio.toFixed(2)}, less than ${wanted} (“${text.slice(0, 30)}”)`;
-  };
+    return `${place(element)}: ${hex(colour)} on ${hex(behind)} is ${ratio.toFixed(2)}, less than ${wanted}`;
+  });
 
   const found = new Map();  // one sentence for each kind of element and pair of colours
+  const unasked = 'svg, mjx-container *, :disabled, [aria-disabled=true]';
+  const ignored = remembered(element => element.closest(unasked) !== null);
   const keep = (element, text, boxes) => {
-    if (element.closest('svg, mjx-container *, :disabled, [aria-disabled=true]') || !seen(element, boxes)) return;
-    const fault = measure(element, text);
-    if (fault && !found.has(fault.split(' (“')[0])) found.set(fault.split(' (“')[0], fault);
+    if (ignored(element) || fault(element) === null || !seen(element, boxes())) return;
+    if (!found.has(fault(element))) found.set(fault(element), `${fault(element)} (“${text.slice(0, 30)}”)`);
   };
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node; node = texts.nextNode()) {
     if (!node.data.trim()) continue;
-    const range = document.createRange();
-    range.selectNode(node);
-    keep(node.parentElement, node.data.trim(), range.getClientRects());
+    keep(node.parentElement, node.data.trim(), () => {
+      const range = document.createRange();
+      range.selectNode(node);
+      return range.getClientRects();
+    });
   }
   // MathJax draws its signs without text.
-  for (const formula of document.querySelectorAll('mjx-container')) keep(formula, 'formula', formula.getClientRects());
+  for (const formula of document.querySelectorAll('mjx-container'))
+    keep(formula, 'formula', () => formula.getClientRects());
   return [...found.values()];
 }

@@ -229,15 +229,16 @@ ONCE = (details_faults, accessibility_faults, frames_faults, formula_faults, pic
 AT_EACH_WIDTH = (width_faults, contrast_faults)
 
 
-def inspect(page, once=ONCE) -> dict[str, list[str]]:
+def inspect(page, once=ONCE, at_each_width=AT_EACH_WIDTH) -> dict[str, list[str]]:
     """The faults of a page by the name of the rule; the window is left narrow.
 
-    once : the rules that do not depend on the window; fewer will do where a page is inspected again in another theme.
+    once : the rules that do not depend on the window. Fewer of both will do where a page is inspected again in another
+        theme.
     """
-    found = {rule.__name__: rule(page) for rule in once} | {rule.__name__: [] for rule in AT_EACH_WIDTH}
+    found = {rule.__name__: rule(page) for rule in once} | {rule.__name__: [] for rule in at_each_width}
     for width in (browser.WIDE, browser.NARROW):
         page.set_viewport_size({"width": width, "height": browser.HEIGHT})
-        for rule in AT_EACH_WIDTH:
+        for rule in at_each_width:
             found[rule.__name__] += [f"at {width} px, {fault}" for fault in rule(page)]
     return found
 

@@ -17,7 +17,7 @@ RULES = ("load_faults", *(rule.__name__ for rule in (*page_rules.ONCE, *page_rul
 NOT_FOR_PAPER = ("genindex.html", "search.html")  # made by Sphinx: one searches them, nobody prints them
 # Asked of every page in both visits; the others neither depend on the theme nor on the way the page came. That scripts
 # come from a web server, too, `load_faults` sees, and tests/browser/test_reading.py what they do there.
-AGAIN = (page_rules.formula_faults, page_rules.picture_faults)
+AGAIN = dict(once=(page_rules.formula_faults, page_rules.picture_faults), at_each_width=(page_rules.contrast_faults,))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def visits(browser, html, homes):
                 with chromium.opened(context, name) as (page, loading):
                     if theme == "dark":
                         page_rules.open_answers(page)
-                    found = page_rules.inspect(page, page_rules.ONCE if theme == "light" else AGAIN)
+                    found = page_rules.inspect(page, **({} if theme == "light" else AGAIN))
                     links[name] = page_rules.links(page)
                 found["load_faults"] = loading
                 if name in NOT_FOR_PAPER:

@@ -16,6 +16,7 @@ import notebook_io
 from course_grading import registry
 from course_grading.grader import grade
 from course_grading.sandbox import Limits
+from course_lib.__main__ import main
 
 pytestmark = pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="the grader needs Linux or macOS")
 
@@ -73,17 +74,24 @@ def solved():
     return grade(SOLUTIONS["02"], registry.exercises_of("02") + registry.hidden_checks(HIDDEN, "02"), Limits())
 
 
-def command(path, *options):
-    """The report of `python -m course_lib grade`, and the seconds that it took."""
-    started = time.monotonic()
-    line = [sys.executable, "-m", "course_lib", "grade", str(path), "--json", *options]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), time.monotonic() - started
+@pytest.fixture
+def command(capsys):
+    """command(path, *options): the report of `course grade`, and the seconds that it took.
+
+    Here torch is imported already; that the command starts as a program of its own, the last tests of this file show.
+    """
+
+    def command(path, *options):
+        started = time.monotonic()
+        status, written = main(["grade", str(path), "--json", *options]), capsys.readouterr()
+        assert status == 0, written.err
+        return json.loads(written.out), time.monotonic() - started
+
+    return command
 
 
 @pytest.mark.parametrize("chapter", registry.known())
-def test_the_solution_gets_everything(chapter):
+def test_the_solution_gets_everything(chapter, command):
     """Hidden checks included, in less than a minute."""
     report, seconds = command(SOLUTIONS[chapter], "--hidden", str(HIDDEN))
     tasks = registry.exercises_of(chapter) + registry.hidden_checks(HIDDEN, chapter)
@@ -92,7 +100,7 @@ def test_the_solution_gets_everything(chapter):
 
 
 @pytest.mark.parametrize("chapter", registry.known())
-def test_the_students_notebook_gets_nothing(chapter):
+def test_the_students_notebook_gets_nothing(chapter, command):
     """Each answer is missing, or is code with a planted fault, which is named."""
     student = exercises.student_path(SOLUTIONS[chapter])
     code = "\n".join(cell.source for cell in notebook_io.code_cells(notebook_io.read(student)))

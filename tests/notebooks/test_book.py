@@ -1,6 +1,8 @@
 """The book, built as `make book` builds it, but from a copy: nothing is written beside the sources."""
 
+import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -64,29 +66,35 @@ def test_building_leaves_the_sources_alone(built_book):
     assert build_book.contents(built_book.folder) == built_book.before
 
 
-def short_copy(folder: Path) -> tuple[Path, str]:
-    """A copy of the sources whose book has a front page and one chapter, and the chapter's name."""
+class ShortBook(NamedTuple):
+    """A copy with its own address, a front page with a link that leads to no page, and one chapter; it was built."""
+
+    folder: Path
+    chapter: str
+    done: subprocess.CompletedProcess
+
+
+@pytest.fixture(scope="module")
+def short_book(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("short") / "course"
     build_book.copy_sources(folder)
     contents = {"format": "jb-book", "root": pages()[0], "chapters": [{"file": pages()[1]}]}
     (folder / "book" / "_toc.yml").write_text(yaml.safe_dump(contents))
-    return folder, pages()[1]
+    publish.publish("https://github.com/some-owner/some-name", folder)
+    with (folder / "book" / "index.md").open("a") as page:
+        page.write("\n[A link to nothing](no_such_page.md)\n")
+    return ShortBook(folder, pages()[1], build_book.build(folder))
 
 
-def test_launch_buttons_appear_with_the_address(html, tmp_path):
+def test_launch_buttons_appear_with_the_address(html, short_book):
     """The course may be in either state; a published copy has a link that opens this chapter, at this edition."""
-    folder, chapter = short_copy(tmp_path / "course")
+    folder, chapter, _ = short_book
     address = yaml.safe_load((notebook_io.ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
     assert ("colab.research.google.com" in (html / f"{chapter}.html").read_text(encoding="utf-8")) == bool(address)
-    publish.publish("https://github.com/some-owner/some-name", folder)
-    build_book.build(folder)
     edition = publish.version(folder)
     link = f"https://colab.research.google.com/github/some-owner/some-name/blob/{edition}/{chapter}.ipynb"
     assert link in (folder / "_build" / "html" / f"{chapter}.html").read_text(encoding="utf-8")
 
 
-def test_a_warning_fails_the_build(tmp_path):
-    folder, _ = short_copy(tmp_path / "course")
-    with (folder / "book" / "index.md").open("a") as page:
-        page.write("\n[A link to nothing](no_such_page.md)\n")
-    done = build_book.build(folder)
-    assert done.returncode != 0 and "no_such_page" in done.stderr
+def test_a_warning_fails_the_build(short_book):
+    assert short_book.done.returncode != 0 and "no_such_page" in short_book.done.stderr

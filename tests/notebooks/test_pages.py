@@ -1,5 +1,6 @@
 """The pages of the book that are neither chapters nor made from docstrings say what is there."""
 
+import json
 import re
 
 import nbformat
@@ -128,6 +129,51 @@ def test_a_notebook_that_fails_is_not_timed(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0", id="bad")]), path)
     with pytest.raises(RuntimeError, match="bad.ipynb: .*ZeroDivisionError"):
         timings.measure(path)
+
+
+BUSY_AND_IDLE = """
+import subprocess, sys, time
+busy = "import time; t = time.process_time()\\nwhile time.process_time() < t + 1: pass"
+exec(busy)
+subprocess.run([sys.executable, "-c", busy], check=True)
+time.sleep(2)
+"""
+
+
+@pytest.mark.slow
+def test_seconds_of_the_processor_and_of_the_clock(tmp_path):
+    """What a notebook and its processes work counts, and what it only waits does not."""
+    path = tmp_path / "a.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(BUSY_AND_IDLE, id="a")]), path)
+    empty = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", id="a")])
+    nbformat.write(empty, tmp_path / "empty.ipynb")
+    found, start = timings.measure(path), timings.measure(tmp_path / "empty.ipynb")
+    assert 1.9 < found["seconds"] - start["seconds"] < 3.5 and found["clock"] > found["seconds"]
+    assert found["code_cells"] == 1
+
+
+def test_some_notebooks_are_timed_where_the_others_were(monkeypatch, capsys):
+    record = {**timings.setting(), "notebooks": {}}
+    assert [path.stem for path in timings.to_measure(["02_vae", "errata"], record)] == ["02_vae", "errata"]
+    assert timings.to_measure([], {}) == notebook_io.executed()
+    with pytest.raises(ValueError, match="CHAPTER: here is .*measure all"):
+        timings.to_measure(["02_vae"], record | {"torch": "1.0"})
+    assert timings.main(["2_vae"]) == 1 and "got 2_vae; allowed are 01_dis" in capsys.readouterr().err
+
+
+def test_what_is_timed_in_part_is_stored_beside_the_rest(tmp_path, monkeypatch):
+    old = {"seconds": 60.0, "code_cells": 50}
+    record = {"date": "2026-01-02", **timings.setting(), "notebooks": {"scores": old}}
+    (tmp_path / "timings.json").write_text(json.dumps(record))
+    new = {"seconds": 50.0, "clock": 70.0, "code_cells": 38, "date": "2026-02-03"}
+    monkeypatch.setattr(timings, "RECORD", tmp_path / "timings.json")
+    monkeypatch.setattr(timings, "PAGE", tmp_path / "timings.md")
+    monkeypatch.setattr(timings, "measure", lambda path: new)
+    assert timings.main(["02_vae"]) == 0
+    assert json.loads((tmp_path / "timings.json").read_text()) == record | {"notebooks": {"02_vae": new, "scores": old}}
+    page = (tmp_path / "timings.md").read_text()
+    assert "from 2026-01-02 to 2026-02-03" in page and "| 50 s |" in page and "not measured" in page
+    assert "that the processor worked; of scores those by the clock, with nothing else running." in page
 
 
 def test_the_front_page_counts_what_is_written(tmp_path):

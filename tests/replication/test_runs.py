@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from course_lib.__main__ import main
 from course_replication import Run, load_claims, runs
 from course_replication.claims import Claim, Expectation
 from course_replication.command import seconds
@@ -153,10 +154,14 @@ def test_a_failure_stops_nothing_and_is_told(cheap, store):
 
 
 def test_a_budget_is_kept(cheap, store):
+    """A worker starts and does the first within it; five seconds are enough where the computer is not busy."""
     runs = [Run(DRAW, {"seconds": 0}), Run(DRAW, {"seconds": 600})]
-    started = time.monotonic()
-    outcome = run_missing(runs, store, budget=20)
-    assert time.monotonic() - started < 30 and outcome.out_of_time
+    for budget in (5, 20, 60):
+        started = time.monotonic()
+        outcome = run_missing(runs, store, budget=budget)
+        assert time.monotonic() - started < budget + 10 and outcome.out_of_time
+        if outcome.done:
+            break
     assert outcome.done == [runs[0].id] and outcome.left == [runs[1].id]
     with store.claimed(runs[1].id) as mine:
         assert mine, "the process that was at it is gone"
@@ -419,6 +424,9 @@ def test_the_command_runs_and_lists(store):
         (["--budget", "soon"], "allowed are times such as 90s"),
     ],
 )
-def test_arguments_that_make_no_sense(store, arguments, message):
-    done = command(*arguments, "--store", store.path)
-    assert done.returncode == 2 and message in done.stderr
+def test_arguments_that_make_no_sense(store, arguments, message, capsys):
+    try:
+        status = main(["replicate", *arguments, "--store", str(store.path)])
+    except SystemExit as ended:  # what argparse does
+        status = ended.code
+    assert status == 2 and message in capsys.readouterr().err

@@ -1,5 +1,7 @@
 """Chapter 9's exercises beyond what is tested for all chapters: their examples, and what they have of the library."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -104,9 +106,11 @@ def test_backgrounds_of_the_examples_and_of_drawn_ones():
 def test_the_background_of_noisy_sprites():
     *_, (level, chance, numbers, alike), (*_, colours) = ch09.backgrounds(draws())
     noise, colour = (ch09.average_and_scatter(level, chance, numbers, each).tolist() for each in (alike, colours))
-    assert noise[0] == colour[0] == pytest.approx(1 / 6, abs=2e-3)
-    assert (round(noise[1], 4), round(colour[1], 3), round(colour[1] / noise[1])) == (0.0018, 0.114, 64)
-    assert [round(value / 4, 3) for value in colour] == [0.042, 0.028]
+    one = math.sqrt(7 / 180)  # the scatter of (u − v)², u and v from U(0, 1): 1/15 − 1/36 is its square
+    assert [round(one, 3), round(one / math.sqrt(12_288), 4), round(one / math.sqrt(3), 3)] == [0.197, 0.0018, 0.114]
+    assert [round(1 / 6 / 4, 3), round(one / math.sqrt(3) / 4, 3)] == [0.042, 0.028]  # of half a colour
+    assert noise == pytest.approx([1 / 6, one / math.sqrt(12_288)], rel=0.01)  # levels of bytes are nearly as good
+    assert colour == pytest.approx([1 / 6, one / math.sqrt(3)], rel=0.01) and round(colour[1] / noise[1]) == 64
     index = torch.randperm(737_280, generator=draws())[:2_000]
     corner = NoisyDSprites().images(index)[:, :, :2].double() / 255  # the upper two rows, which no sprite reaches
     assert (corner[::2] - corner[1::2]).square().mean().item() == pytest.approx(noise[0], rel=0.01)

@@ -145,7 +145,7 @@ def test_every_wrong_run_is_answered(key, judged):
         assert verdict.passed or verdict.message.startswith(f"6 of 7 right. {key}: ")
 
 
-@pytest.mark.parametrize(("one", "other"), itertools.combinations(checks.RUNS, 2))
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(checks.RUNS, 2)])
 def test_no_two_words_can_be_exchanged(one, other, judged):
     exchanged = {**checks.RUNS, one: checks.RUNS[other], other: checks.RUNS[one]}
     assert judged("19.6", exchanged).message.startswith("5 of 7 right.") and judged("19.6", checks.RUNS).passed

@@ -1,4 +1,4 @@
-"""Chapter 9, common assumptions: two total correlations, shares of variance, ranks, an honest split, and transfer."""
+"""Chapter 9: two total correlations, shares of variance, ranks, an honest split, transfer, and backgrounds."""
 
 import math
 
@@ -453,6 +453,99 @@ JUDGED_MISTAKES = {
     "fewer samples: the ratio is 1 for a code that says nothing as well: look at both accuracies.": "shown",
 }
 
+# 09.7 -----------------------------------------------------------------------------------------------------------------
+
+
+def backgrounds(generator: torch.Generator) -> list[list]:
+    """Levels with their chances, how many numbers, and how many are alike: some, none, all, one never drawn, bytes."""
+    cases = []
+    for size, numbers, alike in ((4, 24, 4), (7, 60, 1), (3, 15, 15), (5, 36, 3)):
+        level = torch.rand(size, generator=generator, dtype=torch.float64)
+        chance = torch.rand(size, generator=generator, dtype=torch.float64) + 0.1
+        if numbers == 36:
+            level, chance[1] = 2 - 5 * level, 0.0
+        cases.append([level, chance / chance.sum(), numbers, alike])
+    grey = torch.arange(256, dtype=torch.float64) / 255
+    return cases + [[grey, torch.full_like(grey, 1 / 256), 12_288, alike] for alike in (1, 4_096)]
+
+
+def average_and_scatter(level: Tensor, chance: Tensor, numbers: int, alike: int) -> Tensor:
+    """By central moments: for u and v drawn apart, E(u − v)² is 2 m₂ and its variance 2 m₄ + 2 m₂²."""
+    level, chance = level.numpy(), chance.numpy()
+    centred = level - chance @ level
+    second, fourth = chance @ centred**2, chance @ centred**4
+    return torch.tensor([2 * second, math.sqrt((2 * fourth + 2 * second**2) / (numbers // alike))], dtype=torch.float64)
+
+
+def _weighed(level, chance, numbers, alike, power=2.0, equal=False, about=True, distinct=False, draws=None, end=None):
+    """Average and scatter, with one thing done otherwise."""
+    chance = torch.full_like(chance, 1 / len(chance)) if equal else chance
+    apart, weight = (level[:, None] - level).abs() ** power, chance[:, None] * chance
+    if distinct:
+        weight = weight * (1 - torch.eye(len(level), dtype=torch.float64))
+        weight = weight / weight.sum()
+    average = (weight * apart).sum()
+    one = (weight * (apart - average * about).square()).sum()
+    count = numbers / alike if draws is None else draws(numbers, alike)
+    return torch.stack([average, (one / count).sqrt() if end is None else end(one, count, average)])
+
+
+BACKGROUND_MISTAKES = {
+    "numbers that are alike were counted as independent draws: only groups average out.":
+        lambda v, c, n, a: _weighed(v, c, n, a, draws=lambda n, a: n),
+    "this is the scatter of a single squared difference: the distance is the mean of one for each group.":
+        lambda v, c, n, a: _weighed(v, c, n, a, draws=lambda n, a: 1),
+    "there are numbers / alike groups; here it was taken to be alike.":
+        lambda v, c, n, a: _weighed(v, c, n, a, draws=lambda n, a: a),
+    "the scatter was multiplied by the root of the number of groups: a mean scatters less than one draw.":
+        lambda v, c, n, a: _weighed(v, c, n, a, draws=lambda n, a: a / n),
+    "the second is the variance: take its root.":
+        lambda v, c, n, a: _weighed(v, c, n, a, end=lambda one, count, _: one / count),
+    "the scatter was divided by the number of groups: the variance is, and the scatter by its root.":
+        lambda v, c, n, a: _weighed(v, c, n, a, end=lambda one, count, _: one.sqrt() / count),
+    "the variance of a squared difference is taken about its mean: the average has to be subtracted.":
+        lambda v, c, n, a: _weighed(v, c, n, a, about=False),
+    "the scatter is that of the levels: that of their squared differences is asked for.":
+        either(lambda v, c, n, a: _weighed(v, c, n, a, end=lambda one, count, average: (average / 2 / count).sqrt()),
+               lambda v, c, n, a: _weighed(v, c, n, a, end=lambda one, count, average: (average / count).sqrt())),
+    "average · √2 / √groups holds for levels from a normal law: here the levels are given.":
+        lambda v, c, n, a: _weighed(v, c, n, a, end=lambda one, count, average: average * (2 / count) ** 0.5),
+    "the average is the variance of a level: two backgrounds vary, which makes twice as much.":
+        lambda v, c, n, a: _weighed(v, c, n, a) * torch.tensor([0.5, 1.0], dtype=torch.float64),
+    "both are half of what is asked: two backgrounds vary, not one.": lambda v, c, n, a: _weighed(v, c, n, a) / 2,
+    "the levels were taken to be equally likely: each has its own chance.":
+        lambda v, c, n, a: _weighed(v, c, n, a, equal=True),
+    "pairs of equal levels were left out: two backgrounds drawn apart may agree.":
+        lambda v, c, n, a: _weighed(v, c, n, a, distinct=True),
+    "differences were not squared.": lambda v, c, n, a: _weighed(v, c, n, a, power=1.0),
+    "the average was divided by the number of groups: it does not depend on that, only the scatter does.":
+        lambda v, c, n, a: _weighed(v, c, n, a) * torch.tensor([a / n, 1.0], dtype=torch.float64),
+    "this is the sum over all numbers: the distance is their mean.": lambda v, c, n, a: _weighed(v, c, n, a) * n,
+    "the two have changed places: the average comes first.": lambda v, c, n, a: _weighed(v, c, n, a).flip(0),
+}  # fmt: skip
+
+
+def _pair_by_pair(level, chance, numbers, alike):
+    drawn = [*zip(level.tolist(), chance.tolist(), strict=True)]
+    pairs = [(p * q, (u - v) ** 2) for u, p in drawn for v, q in drawn]
+    average = sum(weight * value for weight, value in pairs)
+    variance = sum(weight * (value - average) ** 2 for weight, value in pairs)
+    return torch.tensor([average, math.sqrt(variance / (numbers // alike))], dtype=torch.float64)
+
+
+def _by_products(level, chance, numbers, alike):
+    """By raw moments of the squared difference, from those of a level: of (u − v)² and of (u − v)⁴."""
+    one, two, three, four = (chance @ (level - level[0]) ** power for power in (1, 2, 3, 4))
+    average, fourth = 2 * (two - one**2), 2 * four - 8 * one * three + 6 * two**2
+    return torch.stack([average, ((fourth - average**2) * (alike / numbers)) ** 0.5])
+
+
+BACKGROUND_RIGHT = (
+    _weighed,
+    _pair_by_pair,
+    _by_products,
+)
+
 EXERCISES = {
     "09.1": Function(
         reference=two_correlations, cases=posteriors, mistakes=TWO_MISTAKES, also_right=TWO_RIGHT,
@@ -467,4 +560,8 @@ EXERCISES = {
         reference=better_than_chance, cases=studies, mistakes=TRANSFER_MISTAKES, also_right=TRANSFER_RIGHT
     ),
     "09.6": words(JUDGED, ("shown", "not shown"), JUDGED_MISTAKES),
+    "09.7": Function(
+        reference=average_and_scatter, cases=backgrounds, mistakes=BACKGROUND_MISTAKES, also_right=BACKGROUND_RIGHT,
+        praise="right: the average does not know which numbers are alike, and the scatter does.",
+    ),
 }  # fmt: skip

@@ -318,7 +318,7 @@ PAPER_MISTAKES = {
 
 AXES = {
     "plain": "any", "weighted": "upright", "strict": "any", "light": "upright", "heavy": "corner", "disc": "any",
-    "block": "any", "diamond": "upright",
+    "block": "any", "diamond": "upright", "taxed": "upright",
 }  # fmt: skip
 AXES_MISTAKES = {
     "plain: factors of equal weight leave the gap at 0 at every angle, and the normal law has no angle.":
@@ -332,6 +332,8 @@ AXES_MISTAKES = {
     "block: within a block of inner exponent 2 the prior counts the distance from the origin alone.":
         either("upright", "corner"),
     "diamond: it is a square on its corner already, which a heavy tail likes as it stands.": either("any", "corner"),
+    "taxed: the prior has no say, but upright the two latents are independent, and turned they are not.":
+        either("any", "corner"),
 }  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------------------------------

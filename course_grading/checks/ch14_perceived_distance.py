@@ -412,7 +412,7 @@ def _rows_of_a_hadamard_matrix() -> Tensor:
 
 READING = {
     "first": "supported", "light": "supported", "typical": "contradicted", "ordered": "not said",
-    "invisible": "contradicted",
+    "invisible": "contradicted", "rooms": "supported", "cars": "contradicted",
 }  # fmt: skip
 SAYINGS = ("supported", "contradicted", "not said")
 READING_MISTAKES = {
@@ -429,6 +429,10 @@ READING_MISTAKES = {
         "contradicted",
     "invisible: .0034 is small and not 0. With enough capacity it is worth its nats.": "supported",
     "invisible: a loss that cannot see a factor has distance 0 along it, not .0034.": "not said",
+    "rooms: .1122 against .0116: half of it is what a decoder gets wrong that knows all but this factor.":
+        either("contradicted", "not said"),
+    "cars: whatever the text around the table says, .0355 of the azimuth is more than .0349.": "supported",
+    "cars: one factor with a larger mean is enough, and there is one.": "not said",
 }  # fmt: skip
 
 # ----------------------------------------------------------------------------------------------------------------------

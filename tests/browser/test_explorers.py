@@ -256,7 +256,7 @@ def test_the_dials_by_keyboard(explorer):
             before = page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()")
             said = press(page, page.get_by_role("button", name="Dial 8"), "ArrowUp", 6)
             ((letter, dial, by),) = re.findall(turned_by, said)
-            assert letter == machine and dial == "8" and float(by.replace("−", "-")) > 0
+            assert letter == machine and dial == "8" and by == "+0.6"  # a tenth for each press
             check_edit(said, name, 0, 8, {8: float(by)})
             assert page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()") != before
             said = press(page, page.get_by_role("slider", name="Room"), "ArrowRight", 2)
@@ -273,6 +273,13 @@ def test_the_dials_by_keyboard(explorer):
             edit = {dial: table[3][dial] - table[6][dial] for dial in range(10)}
             check_edit(said, name, 0, 3, edit)
             assert sum(abs(by) >= 0.05 for by in edit.values()) == numbers(said)[1]
+        press(page, page.get_by_role("button", name="Put back"), "Enter")
+        said = press(page, page.get_by_role("button", name="Dial 8"), "Shift+ArrowUp", 40)  # to the end of the scale
+        press(page, page.get_by_role("slider", name="Room"), "ArrowRight")  # where it lies elsewhere
+        top = float(page.get_by_role("button", name="Dial 8").evaluate("dial => dial.style.top.replace('%', '')"))
+        place = numbers(page.get_by_role("button", name=re.compile("Dial 8")).get_attribute("aria-label"))[1]
+        end = numbers(page.locator("svg text.small").first.text_content())[0]
+        assert place <= end and top == pytest.approx((28 - 26 * place / end) / 60 * 100, abs=0.6)
         said = press(page, page.get_by_role("button", name="Put back"), "Enter")
         assert "No dial is turned. The error, which is 100 with no dial turned, is 100:" in said and faults == []
 

@@ -1,11 +1,14 @@
 """Chapter 9's exercises beyond what is tested for all chapters: their examples, and what they have of the library."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
 
 from course_grading.checks import ch09_common_assumptions as ch09
 from course_lib import metrics
+from course_lib.data import NoisyDSprites
 
 
 def draws():
@@ -86,3 +89,28 @@ def test_the_ratio_of_the_report_is_high_for_a_code_that_says_nothing():
     factors = torch.randint(4, (3000, 2), generator=draws())
     score = metrics.downstream_logistic.from_samples(noise, factors)
     assert score.values["efficiency"] > 0.9 and ch09.JUDGED["fewer samples"] == "not shown"
+
+
+def test_backgrounds_of_the_examples_and_of_drawn_ones():
+    coin = torch.tensor([0.0, 1.0]).double(), torch.tensor([0.5, 0.5]).double()
+    assert ch09.average_and_scatter(*coin, 12, 1).tolist() == pytest.approx([0.5, 0.1443], abs=5e-5)
+    assert ch09.average_and_scatter(*coin, 12, 3).tolist() == pytest.approx([0.5, 0.25])
+    for level, chance, numbers, alike in ch09.backgrounds(draws())[:4]:
+        drawn = chance.multinomial(20_000 * numbers // alike, replacement=True, generator=draws())
+        images = level[drawn].view(20_000, -1).repeat_interleave(alike, 1)
+        apart = (images[::2] - images[1::2]).square().mean(1)
+        expected = ch09.average_and_scatter(level, chance, numbers, alike)
+        assert [apart.mean().item(), apart.std().item()] == pytest.approx(expected.tolist(), rel=0.05)
+
+
+def test_the_background_of_noisy_sprites():
+    *_, (level, chance, numbers, alike), (*_, colours) = ch09.backgrounds(draws())
+    noise, colour = (ch09.average_and_scatter(level, chance, numbers, each).tolist() for each in (alike, colours))
+    one = math.sqrt(7 / 180)  # the scatter of (u − v)², u and v from U(0, 1): 1/15 − 1/36 is its square
+    assert [round(one, 3), round(one / math.sqrt(12_288), 4), round(one / math.sqrt(3), 3)] == [0.197, 0.0018, 0.114]
+    assert [round(1 / 6 / 4, 3), round(one / math.sqrt(3) / 4, 3)] == [0.042, 0.028]  # of half a colour
+    assert noise == pytest.approx([1 / 6, one / math.sqrt(12_288)], rel=0.01)  # levels of bytes are nearly as good
+    assert colour == pytest.approx([1 / 6, one / math.sqrt(3)], rel=0.01) and round(colour[1] / noise[1]) == 64
+    index = torch.randperm(737_280, generator=draws())[:2_000]
+    corner = NoisyDSprites().images(index)[:, :, :2].double() / 255  # the upper two rows, which no sprite reaches
+    assert (corner[::2] - corner[1::2]).square().mean().item() == pytest.approx(noise[0], rel=0.01)

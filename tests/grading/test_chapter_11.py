@@ -1,5 +1,7 @@
 """Chapter 11's exercises beyond what is tested for all chapters: their examples, and what they have of the library."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -102,6 +104,19 @@ def test_the_gap_decides_for_the_weighted_world():
     assert model.free_energy() - model.rotate(45).free_energy() > 0.1
     equal = LinearGaussian(np.eye(2), [0.1, 0.1])
     assert equal.rotate(45).free_energy() == pytest.approx(equal.free_energy(), rel=1e-12)
+
+
+def test_a_turned_square_has_a_total_correlation():
+    """1 − ln 2 nats, by counting; the latents of an upright square are independent."""
+    line = (torch.arange(1_000, dtype=torch.float64) + 0.5) / 500 - 1
+    points = torch.cartesian_prod(line, line)
+    for angle, expected in ((0, 0.0), (45, 1 - math.log(2))):
+        turned = ch11._turned(points, angle)
+        width, entropy = 0.02, 2 * math.log(2)  # of the square, of side 2
+        marginals = [torch.histc(column, 150, -1.5, 1.5) / len(points) for column in turned.T]
+        found = sum(-torch.xlogy(each, each / width).sum().item() for each in marginals) - entropy
+        assert found == pytest.approx(expected, abs=0.01)
+    assert ch11.AXES["taxed"] == "upright"
 
 
 def test_words_in_any_case(judged):

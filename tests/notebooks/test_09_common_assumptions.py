@@ -4,6 +4,7 @@ from statistics import fmean
 
 import pytest
 
+from course_lib.data import ScreamDSprites
 from course_replication import Store, best_verdict, load_claims
 from course_replication.arms import arm_named
 from course_replication.plans import parts_of
@@ -134,6 +135,27 @@ def test_printed_shares():
     )
     assert (100 - 26, 100 - norb["a"], 100 - 72) == (74, 29, 28) and floats("shares-table")["mig"][2] == 0.62
     says("from 11 % (Noisy-dSprites) to 71 % (SmallNORB), 26 % on dSprites", "from 29 % to 88 %, on dSprites 72 %")
+
+
+def test_the_same_sprites_in_other_pictures():
+    found = floats("backgrounds")
+    says("is .058 on average on black, .175 with noise and .092 with patches")
+    assert [found[name][0] for name in ("dSprites", "Noisy", "Scream")] == [0.058, 0.175, 0.092]
+    says("pairs at one step scatter by .003, and eight steps make .012", "pairs at one step scatter by .057")
+    _, near, far, scatter, order = found["Noisy"]
+    assert (scatter, round(far - near, 3), order) == (0.003, 0.012, 0.827) and found["Scream"][3] == 0.057
+    says("with a rank correlation of .827 against .745 on black", "of the order nothing is left")
+    assert found["dSprites"][4] == 0.745 and abs(found["Scream"][4]) < 0.05
+    says("with noise, which adds twice what x contributes", "with patches, although they add less")
+    assert 0.05 < found["dSprites"][0] < (found["Noisy"][0] - found["dSprites"][0]) / 2 + 0.01
+    says("On black and in colour they nearly are")
+    assert abs(found["dSprites"][4] - found["Color"][4]) < 0.05
+    says("12,288 numbers of the noise", "29 % of the BetaVAE score on dSprites, 30 % in colour, 17 % on noise and 89 %")
+    assert 3 * 64 * 64 == 12_288
+    values = {number.what: int(number.value) for number in CLAIMS["assumptions/table-a"].numbers}
+    names = ("dsprites", "color-dsprites", "noisy-dsprites", "scream-dsprites")
+    assert [values[f"objective/{name}/beta-vae-score"] for name in names] == [29, 30, 17, 89]
+    assert "photographs china.jpg and flower.jpg that scikit-learn ships" in ScreamDSprites().source
 
 
 def test_usefulness_noise_and_leaks():

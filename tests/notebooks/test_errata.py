@@ -9,7 +9,8 @@ import pytest
 
 import notebook_io
 import notebook_rules
-from course_replication import load_claims
+from course_replication import Store, load_claims
+from course_replication.plans import parts_of
 
 PAGE = notebook_io.ROOT / "book" / "errata.ipynb"
 NOTEBOOK = notebook_io.read(PAGE)
@@ -177,6 +178,13 @@ def test_links_lead_to_claims_and_to_chapters():
         assert len(claims) == 1 and claims[0] in known and f"({claims[0]})=" in pages, claims
         for link in re.findall(r"\]\((\.\..+?)\)", text):
             assert (PAGE.parent / link).resolve().is_file(), link
+
+
+def test_what_an_entry_says_of_table_1_is_what_a_stored_run_counts():
+    assert "alone make 1,300 at fifty each, with the VAE counted once" in SECTIONS["I7"][0]
+    (claim,) = [claim for claim in load_claims() if claim.id == "isa/section-4"]
+    (run,) = [run for part in parts_of(claim, "small") for run in part.runs()]
+    assert Store().results()[run.id]["metrics"]["experiments/one-vae"] == 1300
 
 
 def test_the_stored_page_keeps_the_rules():

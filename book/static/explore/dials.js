@@ -60,9 +60,14 @@
     panel.button('The direction', () => put(given => direction(Explore, given)));
     panel.button('At best', () => put(given => best(Explore, given)));
 
-    const desk = panel.picture('The ten dials: where the room has them (lines), and where they stand. Drag a point, or move it by arrow keys.', 100, 60, 'wide');
+    const desk = panel.picture('The ten dials: where the room has them (lines), and where they stand. Drag a point, or move it by arrow keys: by a tenth, with Shift by a half.', 100, 60, 'wide');
     const at = dial => 8 + 9.45 * dial;
-    const reach = () => Math.ceil(Math.max(...Explore.rooms.rooms.flatMap(each => each.codes[now().name]).flat().map(Math.abs)));
+    // The scale reaches as far as any room has a dial, and farther where an edit was carried from another room.
+    const reach = () => {
+      const given = now(), code = start(Explore, given.name, given.room);
+      const codes = Explore.rooms.rooms.flatMap(each => each.codes[given.name]).flat();
+      return Math.ceil(Math.max(...codes.concat(code.map((value, dial) => value + given.edit[dial])).map(Math.abs)) - 1e-9);
+    };
     const height = value => 28 - 26 * Math.min(Math.max(value / reach(), -1), 1);
     const ends = [6, 53].map(y => shape('text', { class: 'small', x: 0, y }));
     desk.svg.append(...ends);
@@ -73,7 +78,7 @@
       return parts;
     });
     const handles = range(DIALS, dial => panel.handle(desk, `Dial ${dial}`, {
-      step: .65, kind: 'small',
+      step: () => (there() ? 2.6 / reach() : 1), kind: 'small',  // a tenth
       move(x, y) {  // by tenths from where the room has it
         if (!there()) return;
         const value = Math.min(Math.max((28 - y) / 26, -1), 1) * reach();

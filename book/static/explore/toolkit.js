@@ -120,7 +120,8 @@
     }
 
     // A point of a picture that is dragged, or moved by the arrow keys; `move(x, y)` gets its place in the picture's
-    // units and `step` is what an arrow key moves it by. It is a button, so that it can be reached. → place(x, y, words)
+    // units and `step` is what an arrow key moves it by, or a function that says it; with Shift it is five times as much.
+    // It is a button, so that it can be reached. → place(x, y, words)
     handle(picture, name, { step, move, kind = '', letter = '' }) {
       const made = element('button', { type: 'button', class: `handle ${kind}`.trim(), 'data-letter': letter, 'aria-label': name });
       const at = { x: 0, y: 0 };
@@ -141,7 +142,7 @@
         const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
         if (!way || event.ctrlKey || event.altKey || event.metaKey) return;
         event.preventDefault();
-        const by = event.shiftKey ? 5 * step : step;
+        const one = typeof step === 'function' ? step() : step, by = event.shiftKey ? 5 * one : one;
         go(at.x + by * way[0], at.y + by * way[1]);
       });
       picture.stage.append(made);

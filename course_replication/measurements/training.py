@@ -206,21 +206,21 @@ def _trained_and_scored(context: Context, checkpoint: Path, settings: dict) -> S
     fitting, options, points = take(rest, OF_FIT), take(rest, OF_DATA), rest.pop("dci")
     watch_every, data = rest.pop("watch_every"), DrawnOn(dataset(**options), context.device)
     framework = framework_of(data, seed, **rest).to(context.device)
-    before = scores_of(framework, encodings(framework, data), seed, 0)
+    before = _scored(framework, encodings(framework, data), seed, 0)
     sized = (rest["network"], rest["latents"], seed, points, context.device)
     before |= _untrained_dci(tuple(options.items()), *sized)
     watches = [watched(data, seed, watch_every)] if watch_every else []
     history = train(context, framework, data.drawn, checkpoint, fitting, watches)
     framework.to("cpu" if len(data) <= IMAGES else context.device)
     table = encodings(framework, data)
-    after = scores_of(framework, table, seed, points)
+    after = _scored(framework, table, seed, points)
     places = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))
     mixed = Exchanged(table, places) if len(data) > IMAGES else Encodings.from_table(table(places), data)
     shuffled = table_scores(mixed, seed, loss_of(framework))
     return report(after | trajectory_scores(history.to_frame(), fitting["steps"]), before, shuffled)
 
 
-def scores_of(framework: Framework, table: Encodings, seed: int, points: int) -> Scores:
+def _scored(framework: Framework, table: Encodings, seed: int, points: int) -> Scores:
     """All scores of a table of the framework's representations, DCI from that many points."""
     found = table_scores(table, seed, loss_of(framework)) | dci_score(table, seed, points)
     if len(table) > IMAGES:

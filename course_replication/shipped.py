@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course_replication.store import Store
 from course_replication.strict_yaml import load_strictly
 
 if TYPE_CHECKING:  # PyTorch is imported where a model is asked for: a claim's card needs none
@@ -12,11 +13,17 @@ if TYPE_CHECKING:  # PyTorch is imported where a model is asked for: a claim's c
 HERE = Path(__file__).parent
 MODELS = HERE / "artefacts" / "models"
 PROVENANCE = "provenance"  # beside the configuration of the framework
+RUN = "run"  # of a recipe: the id of the stored run that trained the model
+OF_TRAINING = ("data", "network", "latents", "framework", "steps", "batch_size", "learning_rate")
 
 
 def recipes() -> dict[str, dict]:
-    """How each model is trained, by its name: the entries of shipped.yml."""
-    return load_strictly((HERE / "shipped.yml").read_text("utf-8"))
+    """How each model is trained, by its name: the entries of shipped.yml, completed from the run if they name one."""
+    entries = load_strictly((HERE / "shipped.yml").read_text("utf-8"))
+    if not any(RUN in entry for entry in entries.values()):
+        return entries
+    runs = Store().results()
+    return {name: entry | _training(runs[entry[RUN]]) if RUN in entry else entry for name, entry in entries.items()}
 
 
 def shipped_model(name: str) -> "Framework":
@@ -50,6 +57,12 @@ def shipped_data(name: str) -> "GridDataset":
     recipe = _recipe(name)
     data = getattr(course_lib.data, recipe["data"])()
     return PartOfGrid(data, recipe["keeps"]) if "keeps" in recipe else data
+
+
+def _training(run: dict) -> dict:
+    """What a recipe says of a training, read from a run of `training.scores`."""
+    named = {name: run["settings"][name] for name in OF_TRAINING}
+    return named | {"seed": run["seed"], "settings": {k: v for k, v in run["settings"].items() if k not in named}}
 
 
 def _recipe(name: str) -> dict:

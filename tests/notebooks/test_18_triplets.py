@@ -5,10 +5,11 @@ import re
 from statistics import mean
 
 import pytest
+import torch
 
 import notebook_io
 from course_lib.frameworks import TripletVAE
-from course_replication import Store, load_claims
+from course_replication import Store, load_claims, shipped_data, shipped_model, shipped_model_card
 from course_replication.verdicts import best_verdict
 from stored_chapter import StoredChapter
 
@@ -272,3 +273,26 @@ def test_what_is_said_of_models_that_are_not_shown():
     three = [runs[f"three squares, 25 latents, {norm}"][0]["modularity"] for norm in ("ℓ1", "ℓ2")]
     assert [round(each, 3) for each in three] == [1.000, 0.845]
     says("splits: modularity 1.000, where a run in ℓ2 has .845")
+
+
+def test_at_the_thesis_size():
+    run = Store().results("full")[shipped_model_card("xysquares-tvae")["run"]]
+    says("(11,520 steps with batches of 32, where the thesis has 86,400 with 256)")
+    assert (run["settings"]["steps"], run["settings"]["batch_size"], run["settings"]["latents"]) == (11_520, 32, 25)
+    found = {name: floats(cells) for name, cells in table("size").items()}
+    says("Every one of the 25 latents follows one coordinate and that alone, three to five latents each")
+    counts, steps = found["latents that follow it"], found["ℓ1 step"]
+    assert sum(counts) == 25 and {min(counts), max(counts)} == {3, 5}
+    assert float(re.search(r"has ([\d.]+)% or more", output("size"))[1]) > 95
+    says("is about the same ℓ1 step for all six")
+    assert max(steps) < 1.15 * min(steps)
+    says("Its axis alignment is low all the same (.27)")
+    assert round(run["metrics"]["axis-alignment"], 2) == 0.27
+    says("Two squares of three. The blue one is in the code, as exactly as the others")
+    orders = [run["metrics"][f"rank-distinct/{axis}_{key}"] for key in "RGB" for axis in "xy"]
+    assert min(orders[4:]) > 0.97 and max(orders) - min(orders) < 0.01
+    data, told = shipped_data("xysquares-tvae"), shipped_model("xysquares-tvae")
+    images = data.images(torch.randint(len(data), (200,), generator=torch.Generator().manual_seed(1)))
+    wrong = (told.reconstruct(images) - images / 255).square().mean((0, 2, 3))
+    left = wrong / (images / 255 - (images / 255).mean(0)).square().mean((0, 2, 3))
+    assert max(left[:2]) < 0.05 and left[2] > 0.95

@@ -5,8 +5,9 @@ import re
 import statistics
 
 import pytest
+import torch
 
-from course_replication import Store, best_verdict, load_claims
+from course_replication import Store, best_verdict, load_claims, shipped_data, shipped_model
 from course_replication.plans import parts_of
 from stored_chapter import StoredChapter, numbers
 
@@ -161,8 +162,9 @@ def test_stored_runs():
 def test_at_the_thesis_size():
     (claim,) = [claim for claim in load_claims() if claim.id == "distances/figure-5.4-xysquares"]
     finished = Store().results("full")
-    ada, plain = ([finished[run.id] for run in part.runs() if run.id in finished] for part in parts_of(claim, "full"))
-    assert len(table("full")) == len(ada) + len(plain)
+    ada, plain = ([finished[run.id] for run in part.runs()] for part in parts_of(claim, "full"))
+    says("Five seeds of each method")
+    assert len(ada) == len(plain) == 5 and len(table("full")) == 10
     says("One run of 11,520 steps with batches of 32 keeps a processor core busy for half an hour and more")
     says("The thesis trains 86,400 steps, 7.5 times as many")
     for run in ada + plain:
@@ -172,7 +174,7 @@ def test_at_the_thesis_size():
     )
     assert all(0.7 < run["metrics"]["axis-alignment"] < 0.9 for run in ada)
     assert all(run["metrics"]["axis-alignment"] < 0.3 for run in plain)
-    says("knows where all three squares are (.96 and more each), in a mixture of all its 25 latents")
+    says("knows where all three squares are (.96 and more each)", "dealt out to several of its 25 latents")
     assert all(min(orders(run)) > 0.96 and run["metrics"]["active-latents"] == 25 for run in plain)
     says("The Ada-TVAE has kept four latents", "For the third hardly any order is left, and which one it is depends on")
     assert {run["metrics"]["active-latents"] for run in ada} == {4}
@@ -180,8 +182,25 @@ def test_at_the_thesis_size():
         lost, *kept = sorted(orders(run))
         assert lost < 0.3 and min(kept) > 0.95
     assert len({orders(run).index(min(orders(run))) for run in ada}) > 1
-    says("leaves about .35 of the variance")
-    assert all(abs(run["metrics"]["left"] - 0.35) < 0.01 for run in ada + plain)
+    says("they leave some .35 of the variance, less than half")
+    assert all(abs(run["metrics"]["left"] - 0.35) < 0.02 for run in ada + plain)
+
+
+def test_what_the_models_of_the_thesis_size_draw():
+    says("One trained model of each method comes with the course", "Both draw two squares, sharply, and of the third")
+    for cells in table("full-left").values():
+        lost, *kept = sorted(map(float, cells.values()), reverse=True)
+        assert lost >= 0.99 and max(kept) < 0.05
+    says("The β-TVAE's code knows where the blue square is, and its decoder makes no use of it")
+    assert float(table("full-left")["β-TVAE"]["blue"]) >= 0.99
+    says("A latent for each coordinate: a square moves along it, and the other stays where it is")
+    data, told = shipped_data("xysquares-ada-tvae"), shipped_model("xysquares-ada-tvae")
+    index = torch.randint(len(data), (300,), generator=torch.Generator().manual_seed(1))
+    code, places = told.encode(data.images(index)).double(), data.space.factors(index).double()
+    moves = torch.linalg.lstsq(places - places.mean(0), code - code.mean(0)).solution.abs()
+    used = code.std(0).topk(4).indices
+    assert sorted(moves[:, used].argmax(0).tolist()) == [0, 1, 2, 3]  # x and y of the red and of the green square
+    assert (moves[:, used].amax(0) > 0.9 * moves[:, used].sum(0)).all()
 
 
 def orders(run: dict) -> list[float]:

@@ -6,7 +6,8 @@ import torch
 import shipped_models
 from course_lib import frameworks
 from course_lib.data import DSprites
-from course_replication import shipped_data, shipped_model, shipped_model_card
+from course_lib.storage import write_tensors
+from course_replication import Store, shipped_data, shipped_model, shipped_model_card
 from course_replication.part_of_grid import PartOfGrid
 from course_replication.shipped import MODELS, recipes
 
@@ -105,3 +106,41 @@ def test_a_shape_is_told_when_it_comes_back_clearly():
     others = images.clone()
     others[shape == 2] = data.images(index[shape == 2] - 80) / 255
     assert ask(others) == [1, 1, 0]
+
+
+BY_RUN = sorted(name for name, recipe in recipes().items() if "run" in recipe)
+
+
+@pytest.mark.parametrize("name", BY_RUN)
+def test_a_model_of_a_run_says_what_its_run_says(name):
+    card = shipped_model_card(name)
+    run = Store().results("full")[card["run"]]
+    assert card["provenance"] | {key: run[key] for key in ("commit", "device", "versions")} == card["provenance"]
+    assert (card["seed"], card["steps"], card["batch_size"]) == (run["seed"], 11_520, 32)
+    assert {"beta", "margin", "sampler"} <= card["settings"].keys() and card["settings"]["spacing"] == 8
+    # weights in half precision leave and know what those of the run did
+    assert card["provenance"]["scores"]["left"] == pytest.approx(run["metrics"]["left"], abs=0.01)
+    assert card["provenance"]["scores"]["mig"] == pytest.approx(run["metrics"]["mig"], abs=0.03)
+
+
+def test_weights_that_are_not_those_of_the_run_are_refused(monkeypatch, tmp_path):
+    name, place = BY_RUN[0], tmp_path / "checkpoint.safetensors"
+    recipe, data = recipes()[name], shipped_data(name)
+    with pytest.raises(SystemExit, match="name its last checkpoint with --weights"):
+        shipped_models.kept(recipe, data, None)
+    untrained = shipped_models.untrained(recipe, data)
+    write_tensors(place, untrained.state_dict(), {"steps": 10_000})
+    with pytest.raises(SystemExit, match="holds 10000 steps of 11520"):
+        shipped_models.kept(recipe, data, place)
+    write_tensors(place, untrained.state_dict(), {"steps": 11_520})
+    noted = Store().results()[recipe["run"]]["metrics"]
+    for factor, refused in ((1 + 1e-8, False), (1 + 1e-5, True)):
+        scores = {"left": noted["left"] * factor}
+        monkeypatch.setattr(shipped_models, "sampled_model_scores", lambda *ignored, scores=scores: scores)
+        if refused:
+            with pytest.raises(
+                SystemExit, match=f"is not what {recipe['run']} left: found and stored differ in .'left'"
+            ):
+                shipped_models.kept(recipe, data, place)
+        else:
+            assert isinstance(shipped_models.kept(recipe, data, place), getattr(frameworks, recipe["framework"]))

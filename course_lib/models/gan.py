@@ -120,7 +120,7 @@ class GAN(nn.Module):
 def conv_players(
     shape: tuple[int, int, int], latent_dim: int, statistics: int, normalisation: str, large: bool = False
 ) -> list[nn.Module]:
-    """Generator, shared layers, verdict and codes of Table 5 or, large, of Table 6, for images of 64, 32 or 16 pixels."""
+    """Generator, shared layers, verdict and codes of Table 5 or, large, of Table 6: for 64, 32 or 16 pixels a side."""
     check_choice(NORMALISATIONS, normalisation=normalisation)
     channels, width, side, keeping = conv_channels(shape, "conv_gan"), WIDTH, COARSE, 0
     if large:

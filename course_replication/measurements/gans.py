@@ -61,9 +61,9 @@ def digits(context: Context, *, data: str = Digits.__name__, **settings) -> Scor
 
     data : "Digits", or "MNIST", of which 10,000 images stand for all in what is looked at.
     settings : `network`, "small-mlp", "larger-mlp", "conv" or "large-conv"; `framework`, "InfoGAN" or "InfoWGAN_GP";
-        `continuous_codes`, `categories`, the number of them, and `noise`; `information_weight`, λ; `variance` of Q, "fixed" or "learnt";
-        `generator_learning_rate`, `discriminator_learning_rate`, `discriminator_turns`; `penalty`, of an InfoWGAN-GP;
-        `steps`, `batch_size`.
+        `continuous_codes`, `categories`, the number of them, and `noise`; `information_weight`, λ; `variance` of Q,
+        "fixed" or "learnt"; `generator_learning_rate`, `discriminator_learning_rate`, `discriminator_turns`; `penalty`,
+        of an InfoWGAN-GP; `steps`, `batch_size`.
 
     "digit-purity" is the share of the data's digits that belong to the class which is the most frequent in their
     category, as Q sees it. "digit-in-categories", "-continuous" and "-noise" are the shares of drawn images whose class

@@ -200,6 +200,19 @@ def test_a_third_code():
     assert third.verdict == "inconclusive" and "0.52" in third.why and "not learnt" in third.why
 
 
+def test_two_networks():
+    (two,) = verdicts("factorvae/section-6-architecture")
+    says(
+        "moves by .06 on average, about as much as between the two networks before any training (.07), and by up to .17"
+    )
+    (near,) = two.orders
+    assert [round(value, 2) for value in (near.means[1], near.controls[1], max(near.values[1]))] == [0.06, 0.07, 0.17]
+    says("With β = 4 the narrow one leaves .74 of the variance: it has not learnt")
+    (wide,) = verdicts("factorvae/figure-8")
+    assert round(two.learnt[0].left, 2) == 0.74 and two.verdict == "inconclusive" and not near.holds
+    assert next(arm.left for arm in wide.learnt if arm.arm == "beta-vae") < 0.5, "the wide one is not what is left"
+
+
 def test_two_categories_and_twenty():
     two, twenty = verdicts("factorvae/figure-28", "factorvae/figure-29")
     continuous, noise = ([round(mean, 2) for mean in step.means] for step in two.orders)

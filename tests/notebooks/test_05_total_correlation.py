@@ -6,6 +6,7 @@ from statistics import fmean
 import pytest
 
 from course_replication import Store, best_verdict, load_claims
+from course_replication.measurements.total_correlation import EVALUATED
 from course_replication.verdicts import gathered
 from stored_chapter import StoredChapter, numbers
 
@@ -205,6 +206,21 @@ def test_what_is_said_of_discriminators():
     assert -0.1 - 1e-9 < gains[0] and gains[2] < 0 and [round(gain, 2) for gain in gains[3:]] == [0.22, 0.22]
     says("Neither half of the sentence is shown.")
     assert not order.holds and not near.holds
+
+
+def test_what_is_said_of_likelihoods():
+    claim = CLAIMS["factorvae/appendix-e-dsprites"]
+    verdict = best_verdict(claim, Store().results())
+    says("−43.3 nats with a VAE, −46.1 with the best β-VAE and −51.9 with the best FactorVAE", "5,000 particles")
+    printed = {number.what: number.value for number in claim.numbers}
+    names = [f"log-likelihood/{name}" for name in ("vae", "beta-vae-4", "factor-vae-35")]
+    assert [printed[name] for name in names] == ["-43.3", "-46.1", "-51.9"] and EVALUATED == 200
+    says("For 200 of our sprites it is −17.1, −19.6 and −17.1.")
+    first, second = verdict.orders
+    assert [round(mean, 1) for mean in (*first.means, second.means[1])] == [-17.1, -19.6, -17.1]
+    says("The first step is there in small, and the second is reversed in every seed, by two nats or more: *fail*.")
+    assert first.holds and second.reversed and (verdict.verdict, verdict.scale, verdict.n) == ("fail", "small", 5)
+    assert all(factor - beta > 2 for beta, factor in zip(*second.values, strict=True))
 
 
 def test_what_is_said_of_the_batchs_mixture():

@@ -213,6 +213,16 @@ def test_two_networks():
     assert next(arm.left for arm in wide.learnt if arm.arm == "beta-vae") < 0.5, "the wide one is not what is left"
 
 
+def test_five_codes_and_a_stop():
+    (found,) = verdicts("factorvae/section-6-codes")
+    says("the FactorVAE score gains −.04 and .00 on average, where .1 was to count")
+    assert [step.means[0] for step in found.orders] == [0.1, 0.1] and found.n == 5
+    assert [step.means[1] for step in found.orders] == pytest.approx([-0.04, 0.00], abs=0.005)
+    says("But networks gain as little before any training, and one of the three leaves .86 of the variance")
+    assert all(step.holds and "untrained" in step.passing for step in found.orders)
+    assert found.verdict == "inconclusive" and round(found.learnt[0].left, 2) == 0.86
+
+
 def test_two_categories_and_twenty():
     two, twenty = verdicts("factorvae/figure-28", "factorvae/figure-29")
     continuous, noise = ([round(mean, 2) for mean in step.means] for step in two.orders)

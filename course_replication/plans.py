@@ -92,7 +92,7 @@ def lacking(
             (part, [results[run.id] for run in part.runs() if run.id in results])
             for part in parts_of(claim, scale, plans)
         ]
-        for metric in metrics_of(claim):
+        for metric in metrics_of(claim.at(scale)):
             for name, stored in _asked(metric, parts):
                 for result in stored:
                     if name not in result["metrics"]:

@@ -65,6 +65,7 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     What needs no training is compared to the printed precision or the claim's tolerance; trained runs by the 95 %
     prediction interval and one-sided 95 % tests, which their controls undergo as well.
     """
+    claim = claim.at(scale)
     runs, parts = runs_of(claim, scale, plans), parts_of(claim, scale, plans)
     trained = claim.kind == "trained"
     sized = scale if trained else "exact"

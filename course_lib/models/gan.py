@@ -13,9 +13,13 @@ from course_lib.models.gaussian import DiagonalGaussian
 from course_lib.models.networks import COARSE, add_statistics, conv_channels, initialise, set_statistics
 
 HALF = dict(kernel_size=4, stride=2, padding=1)  # of a convolution that halves the side, or doubles it
+KEEP = dict(kernel_size=4, stride=1)  # of one that keeps it, once `MARGIN` is laid around
+MARGIN = (1, 2, 1, 2)  # pixels on the left, right, above and below
+LARGE, LARGE_COARSE = (64, 128, 256), 8  # Table 6: of the discriminator at 64×64, and the side of its last feature map
 SLOPE = 0.1  # of leaky ReLUs below 0, as in Chen et al. 2016
 NORMALISATIONS = ("batch", "layer")
 VARIANCES = ("learnt", "fixed")
+WIDTH = 128  # of the layers that read the codes, and in Table 5 of all that are fully connected
 
 
 class Codes(NamedTuple):
@@ -60,7 +64,7 @@ class GAN(nn.Module):
         seed: int = 0,
     ):
         super().__init__()
-        check_choice(("conv", "mlp"), architecture=architecture)
+        check_choice(("conv", "large", "mlp"), architecture=architecture)
         check_choice(VARIANCES, variance=variance)
         continuous, noise = check_integers(0, WIDEST, continuous=continuous, noise=noise)
         categories = check_categories(categories)
@@ -76,10 +80,10 @@ class GAN(nn.Module):
         )
         self.config |= dict(noise=noise, hidden=hidden, normalisation=normalisation, variance=variance)
         with torch.device("meta"):  # the layers' own initialisation would draw from the global generator
-            if architecture == "conv":
-                networks = conv_players(self.shape, self.latent_dim, statistics, normalisation)
-            else:
+            if architecture == "mlp":
                 networks = mlp_players(self.shape, self.latent_dim, statistics, hidden)
+            else:
+                networks = conv_players(self.shape, self.latent_dim, statistics, normalisation, architecture == "large")
             self.generator, shared, verdict, codes = networks
             self.discriminator = nn.ModuleDict({"shared": shared, "verdict": verdict, "codes": codes})
         self.to_empty(device="cpu").float()  # whatever the default device and type are
@@ -113,25 +117,35 @@ class GAN(nn.Module):
         return verdict, Codes(DiagonalGaussian(mean, log_variance), tuple(logits))
 
 
-def conv_players(shape: tuple[int, int, int], latent_dim: int, statistics: int, normalisation: str) -> list[nn.Module]:
-    """Generator, shared layers, verdict and codes of Table 5, for square images of 64, 32 or 16 pixels."""
+def conv_players(
+    shape: tuple[int, int, int], latent_dim: int, statistics: int, normalisation: str, large: bool = False
+) -> list[nn.Module]:
+    """Generator, shared layers, verdict and codes of Table 5 or, large, of Table 6: for 64, 32 or 16 pixels a side."""
     check_choice(NORMALISATIONS, normalisation=normalisation)
-    channels = conv_channels(shape, "conv_gan")
-    width, flat, batch = 128, channels[-1] * COARSE**2, normalisation == "batch"
+    channels, width, side, keeping = conv_channels(shape, "conv_gan"), WIDTH, COARSE, 0
+    if large:
+        channels, width, side, keeping = (shape[0], *LARGE[2 - len(channels) :]), 1024, LARGE_COARSE, 2
+    last, flat, batch = channels[-1], channels[-1] * side**2, normalisation == "batch"
     generator = [nn.Linear(latent_dim, width), nn.BatchNorm1d(width), nn.ReLU()]
-    generator += [nn.Linear(width, flat), nn.BatchNorm1d(flat), nn.ReLU()]
-    generator.append(nn.Unflatten(1, (channels[-1], COARSE, COARSE)))
+    generator += [nn.Linear(width, flat), nn.BatchNorm1d(flat), nn.ReLU(), nn.Unflatten(1, (last, side, side))]
+    for _ in range(keeping):
+        generator += [*keeps(last), nn.BatchNorm2d(last), nn.LeakyReLU(SLOPE)]
     for coarse, fine in zip(channels[:0:-1], channels[-2:0:-1], strict=False):
         generator += [nn.ConvTranspose2d(coarse, fine, **HALF), nn.BatchNorm2d(fine), nn.LeakyReLU(SLOPE)]
     generator.append(nn.ConvTranspose2d(channels[1], channels[0], **HALF))
     shared = [nn.Conv2d(*channels[:2], **HALF), nn.LeakyReLU(SLOPE)]
-    for fine, coarse in zip(channels[1:], channels[2:], strict=False):
-        normalised = [nn.BatchNorm2d(coarse)] if batch else []
-        shared += [nn.Conv2d(fine, coarse, **HALF), *normalised, nn.LeakyReLU(SLOPE)]
+    layers = [([nn.Conv2d(*pair, **HALF)], pair[1]) for pair in zip(channels[1:], channels[2:], strict=False)]
+    for convolution, out in [*layers, *((keeps(last), last) for _ in range(keeping))]:
+        shared += [*convolution, *([nn.BatchNorm2d(out)] if batch else []), nn.LeakyReLU(SLOPE)]
     normalised = nn.BatchNorm1d(width) if batch else nn.LayerNorm(width)
     shared += [nn.Flatten(), nn.Linear(flat, width), normalised, nn.LeakyReLU(SLOPE)]
-    codes = [nn.Linear(width, width), nn.BatchNorm1d(width), nn.LeakyReLU(SLOPE), nn.Linear(width, statistics)]
+    codes = [nn.Linear(width, WIDTH), nn.BatchNorm1d(WIDTH), nn.LeakyReLU(SLOPE), nn.Linear(WIDTH, statistics)]
     return [nn.Sequential(*generator), nn.Sequential(*shared), nn.Linear(width, 1), nn.Sequential(*codes)]
+
+
+def keeps(channels: int) -> list[nn.Module]:
+    """A convolution, or a transposed one, which are alike at stride 1: as many channels, of the same side."""
+    return [nn.ZeroPad2d(MARGIN), nn.Conv2d(channels, channels, **KEEP)]
 
 
 def mlp_players(shape: tuple[int, int, int], latent_dim: int, statistics: int, hidden: list[int]) -> list[nn.Module]:
@@ -153,6 +167,7 @@ def conv_gan(
     noise: int = 5,
     normalisation: str = "batch",
     variance: str = "learnt",
+    large: bool = False,
     seed: int = 0,
 ) -> GAN:
     """The convolutional GAN of Kim and Mnih 2018, Table 5, for `data` at 64×64; with fewer layers at 32×32 and 16×16.
@@ -163,12 +178,17 @@ def conv_gan(
         and over an image's own units in the layer that follows them (Appendix H).
     variance : of Q(c|x) for continuous codes: "learnt" as in the table, or "fixed" at 1. A learnt one rewards a
         generator that hides a continuous code in ever finer detail, at the cost of the categorical ones.
+    large : the networks of Table 6 in place of those of Table 5: more layers, and four to eight times as wide. The
+        table has 128 noise variables. What it does at the margins of a convolution that keeps the side is not printed;
+        here a pixel is added on the left and above, two on the right and below.
     seed : of the initial weights.
 
     Raises ValueError when an argument is not as above. Chapter 07.
     """
     check_data(data)
-    gan = GAN("conv", data.shape, continuous, categories, noise, (), normalisation, variance, seed)
+    gan = GAN(
+        "large" if large else "conv", data.shape, continuous, categories, noise, (), normalisation, variance, seed
+    )
     return set_statistics(gan, data)
 
 

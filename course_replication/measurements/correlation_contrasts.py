@@ -95,7 +95,8 @@ def equal_reconstruction(context: Context, *, betas: Sequence[float], **settings
 
 def gaps(context: Context, *, changes: Mapping[str, Sequence[Mapping]], **settings) -> Scores:
     """How far apart the scores of trainings are: "factor-vae-score-gap/NAME" is the largest less the smallest of the
-    training of the settings and those with each of the changes; controls are those of the same networks.
+    training of the settings and those with each of the changes, "factor-vae-score-gain/NAME" the largest with a change
+    less that of the settings; controls are those of the same networks.
 
     settings : of `total_correlation.scores`. changes : name → for each further training, what of the settings is
     another. "left" is the largest share of the pixels' variance that one of all trainings leaves.
@@ -104,7 +105,7 @@ def gaps(context: Context, *, changes: Mapping[str, Sequence[Mapping]], **settin
 
 
 def compared(context: Context, train: Callable[..., Scores], changes, settings: Mapping) -> Scores:
-    """The gaps of `gaps`, of trainings that `train` carries out."""
+    """The gaps and gains of `gaps`, of trainings that `train` carries out."""
     base = train(replace(context, scratch=context.scratch / "base"), **settings)
     found, every = {}, [base]
     for name, each in changes.items():
@@ -115,8 +116,9 @@ def compared(context: Context, train: Callable[..., Scores], changes, settings: 
         every += others
         for control in CONTROLS:
             for score in SCORED:
-                values = [one[f"{control}{score}"] for one in (base, *others)]
-                found[f"{control}{score}-gap/{name}"] = max(values) - min(values)
+                own, *changed = (one[f"{control}{score}"] for one in (base, *others))
+                found[f"{control}{score}-gap/{name}"] = max(own, *changed) - min(own, *changed)
+                found[f"{control}{score}-gain/{name}"] = max(changed) - own
     return found | _left({"": max(each["left"] for each in every)}, fmean(each[_UNTRAINED] for each in every))
 
 

@@ -34,6 +34,8 @@ from course_replication.runs import Context
 
 Scores = dict[str, float]
 DRAWN = 10_000  # images drawn, of which the nearest is looked for
+CONVOLUTIONAL = ("conv", "large-conv")  # networks
+WIDTHS = {"small-mlp": (128, 128), "larger-mlp": (256, 256, 256)}  # of the layers of others
 LOOKS = 20  # times that the discriminator is looked at on the way
 LATE = 5  # of them, at the end
 IMAGES = 10_000  # that stand for all of a large dataset
@@ -58,10 +60,10 @@ def digits(context: Context, *, data: str = Digits.__name__, **settings) -> Scor
     """Train a GAN on digits and look where the class of its digits is kept.
 
     data : "Digits", or "MNIST", of which 10,000 images stand for all in what is looked at.
-    settings : `network`, "small-mlp" or "conv"; `framework`, "InfoGAN" or "InfoWGAN_GP"; `continuous_codes`,
-        `categories`, the number of them, and `noise`; `information_weight`, λ; `variance` of Q, "fixed" or "learnt";
-        `generator_learning_rate`, `discriminator_learning_rate`, `discriminator_turns`; `penalty`, of an InfoWGAN-GP;
-        `steps`, `batch_size`.
+    settings : `network`, "small-mlp", "larger-mlp", "conv" or "large-conv"; `framework`, "InfoGAN" or "InfoWGAN_GP";
+        `continuous_codes`, `categories`, the number of them, and `noise`; `information_weight`, λ; `variance` of Q,
+        "fixed" or "learnt"; `generator_learning_rate`, `discriminator_learning_rate`, `discriminator_turns`; `penalty`,
+        of an InfoWGAN-GP; `steps`, `batch_size`.
 
     "digit-purity" is the share of the data's digits that belong to the class which is the most frequent in their
     category, as Q sees it. "digit-in-categories", "-continuous" and "-noise" are the shares of drawn images whose class
@@ -98,7 +100,8 @@ def looked_at(data: Digits | MNIST, seed: int) -> tuple[Tensor, Tensor]:
 
 def gaps(context: Context, *, changes: Mapping[str, Sequence[Mapping]], **settings) -> Scores:
     """How far apart the scores of GANs are: "factor-vae-score-gap/NAME" is the largest less the smallest of the GAN of
-    the settings and those with each of the changes; controls are those of the same networks.
+    the settings and those with each of the changes, "factor-vae-score-gain/NAME" the largest with a change less that of
+    the settings; controls are those of the same networks.
 
     settings : of `sprites`. changes : name → for each further training, what of the settings is another.
     "left" is the largest share of the pixels' variance that one of all trainings leaves.
@@ -109,8 +112,8 @@ def gaps(context: Context, *, changes: Mapping[str, Sequence[Mapping]], **settin
 def sprites(context: Context, **settings) -> Scores:
     """Train a GAN, or a VAE, on sprites and score its code, as `total_correlation.scores` does.
 
-    settings : as in `digits`, with `data`, a dataset as in `training.scores`, and `network`, "small-mlp" or
-        "conv"; with a `framework` other than the two GANs those of `total_correlation.scores`.
+    settings : as in `digits`, with `data`, a dataset as in `training.scores`; with a `framework` other than the two
+        GANs those of `total_correlation.scores`.
 
     "sample-diversity" is the share of the images that are the nearest to at least one drawn image, four being drawn for
     each image. What a VAE draws is decoded from its prior.
@@ -148,9 +151,10 @@ def gan_of(
 
 
 def model_of(data: GridDataset, network: str, critic: bool, **options) -> GAN:
-    if network == "conv":
-        return conv_gan(data, normalisation="layer" if critic else "batch", **options)
-    return mlp_gan(data, hidden=(128, 128), **options)
+    if network in CONVOLUTIONAL:
+        large = network == "large-conv"
+        return conv_gan(data, normalisation="layer" if critic else "batch", large=large, **options)
+    return mlp_gan(data, hidden=WIDTHS[network], **options)
 
 
 @torch.no_grad()

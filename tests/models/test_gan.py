@@ -1,5 +1,7 @@
 """The GAN's networks: Table 5 layer by layer, latents with the laws of their codes, Q against torch.distributions."""
 
+from functools import partial
+
 import pytest
 import torch
 from scipy.stats import kstest
@@ -19,7 +21,7 @@ def printed(network, batch):
         batch = layer(batch)
         if isinstance(layer, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
             lines.append([tuple(batch.shape[1:])])
-        elif not isinstance(layer, (nn.Flatten, nn.Unflatten)):
+        elif not isinstance(layer, (nn.Flatten, nn.Unflatten, nn.ZeroPad2d)):
             lines[-1].append(type(layer).__name__)
     return [tuple(line) for line in lines]
 
@@ -47,6 +49,34 @@ def test_conv_gan_is_table_5():
     ]
     convolutions = [layer for layer in gan.modules() if isinstance(layer, (nn.Conv2d, nn.ConvTranspose2d))]
     assert all(layer.kernel_size == (4, 4) and layer.stride == (2, 2) for layer in convolutions)
+
+
+def test_large_conv_gan_is_table_6():
+    gan = conv_gan(DSprites(), noise=128, large=True)
+    shared, verdict, codes = (gan.discriminator[name] for name in ("shared", "verdict", "codes"))
+    assert printed(shared, torch.zeros(2, 1, 64, 64)) == [
+        ((64, 32, 32), "LeakyReLU"),
+        ((128, 16, 16), "BatchNorm2d", "LeakyReLU"),
+        ((256, 8, 8), "BatchNorm2d", "LeakyReLU"),
+        ((256, 8, 8), "BatchNorm2d", "LeakyReLU"),
+        ((256, 8, 8), "BatchNorm2d", "LeakyReLU"),
+        ((1024,), "BatchNorm1d", "LeakyReLU"),
+    ]
+    assert (verdict.in_features, verdict.out_features) == (1024, 1)
+    assert printed(codes, torch.zeros(2, 1024)) == [((128,), "BatchNorm1d", "LeakyReLU"), ((4 * 2 + 1 * 3,),)]
+    assert gan.latent_dim == 136 - 1  # the table prints 136, yet 4 codes, 3 categories and 128 noise variables are 135
+    assert printed(gan.generator, torch.zeros(2, 135)) == [
+        ((1024,), "BatchNorm1d", "ReLU"),
+        ((8 * 8 * 256,), "BatchNorm1d", "ReLU"),
+        ((256, 8, 8), "BatchNorm2d", "LeakyReLU"),
+        ((256, 8, 8), "BatchNorm2d", "LeakyReLU"),
+        ((128, 16, 16), "BatchNorm2d", "LeakyReLU"),
+        ((64, 32, 32), "BatchNorm2d", "LeakyReLU"),
+        ((1, 64, 64),),
+    ]
+    convolutions = [layer for layer in gan.modules() if isinstance(layer, (nn.Conv2d, nn.ConvTranspose2d))]
+    assert all(layer.kernel_size == (4, 4) for layer in convolutions)
+    assert [layer.stride[0] for layer in convolutions] == [1, 1, 2, 2, 2, 2, 2, 2, 1, 1]
 
 
 def test_a_critic_has_no_batch_normalisation_where_it_judges():
@@ -100,7 +130,7 @@ def test_log_probabilities_of_codes_with_gradients():
     torch.testing.assert_close(q.mean, torch.cat([q.continuous.mean, *probabilities], 1))
 
 
-@pytest.mark.parametrize("build", [conv_gan, mlp_gan])
+@pytest.mark.parametrize("build", [conv_gan, mlp_gan, partial(conv_gan, large=True)])
 def test_weights_depend_on_the_seed_alone_and_normalisation_starts_as_the_identity(build):
     torch.manual_seed(0)
     before = torch.get_rng_state()
@@ -118,7 +148,8 @@ def test_weights_depend_on_the_seed_alone_and_normalisation_starts_as_the_identi
 
 
 def test_a_gan_is_built_again_from_its_configuration():
-    for gan in (conv_gan(SMALL, normalisation="layer", variance="fixed"), mlp_gan(SMALL, categories=(), hidden=(7,))):
+    layered = conv_gan(SMALL, normalisation="layer", variance="fixed")
+    for gan in (layered, mlp_gan(SMALL, categories=(), hidden=(7,)), conv_gan(SMALL, large=True)):
         again = GAN(**gan.config)
         again.load_state_dict(gan.state_dict())
         assert again.config == gan.config

@@ -1,10 +1,13 @@
 """What the text of chapter 05 says about its outputs is what the stored outputs say."""
 
 import math
+from statistics import fmean
 
 import pytest
 
 from course_replication import Store, best_verdict, load_claims
+from course_replication.measurements.total_correlation import EVALUATED
+from course_replication.verdicts import gathered
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("05_total_correlation")
@@ -173,6 +176,51 @@ def test_what_is_said_of_the_best():
     (step,) = verdict.orders
     assert [round(mean, 2) for mean in step.means] == [0.61, 0.57] and step.p > 0.05
     assert verdict.verdict == "inconclusive" and verdict.n == 5
+
+
+def test_what_is_said_of_the_best_means():
+    verdict = best_verdict(CLAIMS["factorvae/figure-5"], Store().results())
+    says("Nor are the means (Figure 5): .54 and .50, at reconstruction errors that are not equal")
+    says("but 10.7 and 15.8 nats")
+    (step,) = verdict.orders
+    assert [round(mean, 2) for mean in step.means] == [0.54, 0.50] and step.p > 0.05
+    assert (verdict.verdict, verdict.kind, verdict.scale, verdict.n) == ("inconclusive", "order", "small", 5)
+    paid = gathered(CLAIMS["factorvae/figure-5"], Store().results(), "small")
+    for name, said in (("factor-vae-40", 10.7), ("beta-vae-4", 15.8)):
+        assert round(fmean(paid[f"reconstruction/{name}"].values()), 1) == said
+
+
+def test_what_is_said_of_discriminators():
+    verdict = best_verdict(CLAIMS["factorvae/appendix-a"], Store().results())
+    says("On our sprites these score .57 and two layers of 100 units .52, on average of five seeds")
+    says(
+        "In three of the seeds the small discriminator is ahead, by a tenth at most",
+        "in the other two it is .22 behind",
+    )
+    order, near = verdict.orders
+    assert [round(mean, 2) for mean in order.means] == [0.57, 0.52] and (verdict.verdict, verdict.n) == (
+        "inconclusive",
+        5,
+    )
+    gains = sorted(large - small for large, small in zip(*order.values, strict=True))
+    assert -0.1 - 1e-9 < gains[0] and gains[2] < 0 and [round(gain, 2) for gain in gains[3:]] == [0.22, 0.22]
+    says("Neither half of the sentence is shown.")
+    assert not order.holds and not near.holds
+
+
+def test_what_is_said_of_likelihoods():
+    claim = CLAIMS["factorvae/appendix-e-dsprites"]
+    verdict = best_verdict(claim, Store().results())
+    says("−43.3 nats with a VAE, −46.1 with the best β-VAE and −51.9 with the best FactorVAE", "5,000 particles")
+    printed = {number.what: number.value for number in claim.numbers}
+    names = [f"log-likelihood/{name}" for name in ("vae", "beta-vae-4", "factor-vae-35")]
+    assert [printed[name] for name in names] == ["-43.3", "-46.1", "-51.9"] and EVALUATED == 200
+    says("For 200 of our sprites it is −17.1, −19.6 and −17.1.")
+    first, second = verdict.orders
+    assert [round(mean, 1) for mean in (*first.means, second.means[1])] == [-17.1, -19.6, -17.1]
+    says("The first step is there in small, and the second is reversed in every seed, by two nats or more: *fail*.")
+    assert first.holds and second.reversed and (verdict.verdict, verdict.scale, verdict.n) == ("fail", "small", 5)
+    assert all(factor - beta > 2 for beta, factor in zip(*second.values, strict=True))
 
 
 def test_what_is_said_of_the_batchs_mixture():

@@ -200,6 +200,29 @@ def test_a_third_code():
     assert third.verdict == "inconclusive" and "0.52" in third.why and "not learnt" in third.why
 
 
+def test_two_networks():
+    (two,) = verdicts("factorvae/section-6-architecture")
+    says(
+        "moves by .06 on average, about as much as between the two networks before any training (.07), and by up to .17"
+    )
+    (near,) = two.orders
+    assert [round(value, 2) for value in (near.means[1], near.controls[1], max(near.values[1]))] == [0.06, 0.07, 0.17]
+    says("With β = 4 the narrow one leaves .74 of the variance: it has not learnt")
+    (wide,) = verdicts("factorvae/figure-8")
+    assert round(two.learnt[0].left, 2) == 0.74 and two.verdict == "inconclusive" and not near.holds
+    assert next(arm.left for arm in wide.learnt if arm.arm == "beta-vae") < 0.5, "the wide one is not what is left"
+
+
+def test_five_codes_and_a_stop():
+    (found,) = verdicts("factorvae/section-6-codes")
+    says("the FactorVAE score gains −.04 and .00 on average, where .1 was to count")
+    assert [step.means[0] for step in found.orders] == [0.1, 0.1] and found.n == 5
+    assert [step.means[1] for step in found.orders] == pytest.approx([-0.04, 0.00], abs=0.005)
+    says("But networks gain as little before any training, and one of the three leaves .86 of the variance")
+    assert all(step.holds and "untrained" in step.passing for step in found.orders)
+    assert found.verdict == "inconclusive" and round(found.learnt[0].left, 2) == 0.86
+
+
 def test_two_categories_and_twenty():
     two, twenty = verdicts("factorvae/figure-28", "factorvae/figure-29")
     continuous, noise = ([round(mean, 2) for mean in step.means] for step in two.orders)

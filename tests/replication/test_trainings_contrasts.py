@@ -42,7 +42,9 @@ def test_gaps_are_the_largest_less_the_smallest_of_the_base_and_its_changes(cont
     changes = {"more": [{"level": 0.4}, {"level": 0.9}], "worse": [{"left": 0.7}]}
     found = correlation_contrasts.compared(context, trained, changes, {"level": 0.5})
     assert found["mig-gap/more"] == pytest.approx(0.5) and found["mig-gap/worse"] == 0
+    assert found["mig-gain/more"] == pytest.approx(0.4) and found["mig-gain/worse"] == 0
     assert found["control/shuffled/factor-vae-score-gap/more"] == pytest.approx(1.0)
+    assert found["control/shuffled/factor-vae-score-gain/more"] == pytest.approx(0.8)
     assert found["left"] == 0.7 and found["control/untrained/left"] == 1.0
 
 

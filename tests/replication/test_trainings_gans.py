@@ -55,6 +55,28 @@ def test_the_digits_are_scikit_learns():
     assert (IMAGES.min(), IMAGES.max()) == (0, 255)
 
 
+@pytest.mark.parametrize(
+    ("network", "critic", "weights"),
+    [
+        # 64·128 + 128·128 + what reads them: 128·1 and 128·14, biases included
+        ("small-mlp", True, 65 * 128 + 129 * 128 + 129 + 129 * 14),
+        ("larger-mlp", True, 65 * 256 + 2 * 257 * 256 + 257 + 257 * 14),
+    ],
+)
+def test_networks_have_the_widths_of_their_names(network, critic, weights):
+    gan = gans.model_of(DATA, network, critic, continuous=2, categories=(10,), noise=3, variance="learnt", seed=0)
+    assert sum(weight.numel() for weight in gan.discriminator.parameters()) == weights
+
+
+def test_the_large_convolutional_critic_is_table_6_without_batch_normalisation():
+    data = gans.dataset(data="FewSprites")
+    usual, large = (gans.model_of(data, name, True, seed=0) for name in ("conv", "large-conv"))
+    assert large.config["architecture"] == "large" and usual.config["architecture"] == "conv"
+    kinds = [type(layer) for layer in large.discriminator["shared"]]
+    assert nn.BatchNorm2d not in kinds and kinds.count(nn.Conv2d) == 3 and nn.LayerNorm in kinds
+    assert large.draw(large.sample(2, torch.Generator().manual_seed(0))).shape == (2, 1, 16, 16)
+
+
 def test_purity_by_hand():
     categories, labels = torch.tensor([0, 0, 0, 2, 2, 1]), torch.tensor([1, 1, 0, 3, 0, 3])
     assert gans.purity(categories, labels) == pytest.approx((2 + 1 + 1) / 6)

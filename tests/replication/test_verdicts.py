@@ -14,6 +14,7 @@ from course_replication.store import RESULTS, Store
 from course_replication.verdicts import best_verdict, verdict_of
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
+FULL = ("full", "full")  # of a verdict and of its part
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)  # mean 3, s = √2.5; t(.975, 4) = 2.776445; t(.95, 4) = 2.131847
 
 
@@ -212,7 +213,7 @@ def test_a_number_needs_five_seeds_and_a_control():
         found = judge(claim(), with_control(FIVE[:seeds], 99.0))
         assert found.verdict == "inconclusive" and f"{seeds} of the 5 seeds" in found.why
     assert judge(claim(value="99.0"), with_control(FIVE[:4], 50.0)).verdict == "inconclusive", "even far outside"
-    found = judge(claim(order=("mig > 1",)), with_control([3.0, 3.1, 2.9, 3.0], 99.0))
+    found = judge(claim(order=("mig > 1",)), with_control([3.0, 3.1, 2.9, 3.0], 99.0), *FULL)
     assert found.verdict == "inconclusive" and "4 of the 5 seeds" in found.why
     found = judge(claim(), migs(*FIVE))
     assert found.verdict == "inconclusive" and found.why == "mig has no control"
@@ -355,11 +356,29 @@ def test_an_order_on_data_is_judged_by_value_or_over_its_draws():
 
 
 def test_a_number_that_differs_in_an_order_that_holds_is_a_direction():
-    assert judge(claim(value="99.0", order=("mig > 1",)), with_control(FIVE, 0.5)).verdict == "direction"
-    assert judge(claim(value="99.0", order=("mig > 9",)), with_control(FIVE, 50.0)).verdict == "fail"
-    assert judge(claim(value="99.0", order=("mig > 3",)), with_control(FIVE, 0.5)).verdict == "fail"
-    found = judge(claim(value="99.0", order=("mig > 1",)), with_control(FIVE, 50.0))
+    assert judge(claim(value="99.0", order=("mig > 1",)), with_control(FIVE, 0.5), *FULL).verdict == "direction"
+    assert judge(claim(value="99.0", order=("mig > 9",)), with_control(FIVE, 50.0), *FULL).verdict == "fail"
+    assert judge(claim(value="99.0", order=("mig > 3",)), with_control(FIVE, 0.5), *FULL).verdict == "fail"
+    found = judge(claim(value="99.0", order=("mig > 1",)), with_control(FIVE, 50.0), *FULL)
     assert found.verdict == "inconclusive", "the control is above 1 as well"
+
+
+@pytest.mark.parametrize(
+    ("bound", "control", "verdict"), [(1, 0.5, "match"), (3, 0.5, "inconclusive"), (9, 50.0, "fail")]
+)
+def test_of_small_trainings_a_claim_asks_for_its_order_and_not_for_its_numbers(bound, control, verdict):
+    asked = claim(value="99.0", order=(f"mig > {bound}",))
+    found = judge(asked, with_control(FIVE, control))
+    assert (found.verdict, found.kind, found.scale, found.numbers) == (verdict, "order", "small", ())
+    whole = judge(asked, with_control(FIVE, 0.5), *FULL)
+    assert (whole.kind, whole.scale, [each.printed for each in whole.numbers]) == ("number", "full", ["99.0"])
+    alone = judge(claim(value="99.0"), with_control(FIVE, 0.5))
+    assert (alone.kind, len(alone.numbers)) == ("number", 1), "without an order the number is all there is"
+
+
+def test_a_number_of_no_training_is_asked_at_any_scale():
+    asked = claim("exact", order=("mig > 1",))
+    assert asked.at("small") == asked.at("full") == asked
 
 
 def test_an_answer_has_to_hold_for_every_seed():
@@ -420,10 +439,10 @@ def test_full_runs_that_are_too_few_do_not_take_the_place_of_small_ones():
 
 def test_a_part_renames_what_it_measures_and_its_controls():
     asked = claim(order=("mig > mig/other",))
-    parts = (Part("m:a", seeds=5, scale="small"), Part("m:b", seeds=5, scale="small", name="{}/other"))
+    parts = (Part("m:a", seeds=5, scale="full"), Part("m:b", seeds=5, scale="full", name="{}/other"))
     results = {run.id: {"metrics": {"mig": 3.0, "control/untrained/mig": 1.0}} for run in parts[0].runs()}
     results |= {run.id: {"metrics": {"mig": 2.0, "control/untrained/mig": 9.0}} for run in parts[1].runs()}
-    found = verdict_of(asked, results, "small", {"isa/a": parts})
+    found = verdict_of(asked, results, "full", {"isa/a": parts})
     assert found.verdict == "match" and found.numbers[0].control == 1.0
 
 

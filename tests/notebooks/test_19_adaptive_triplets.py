@@ -162,25 +162,32 @@ def test_stored_runs():
 def test_at_the_thesis_size():
     (claim,) = [claim for claim in load_claims() if claim.id == "distances/figure-5.4-xysquares"]
     finished = Store().results("full")
-    ada, plain = ([finished[run.id] for run in part.runs()] for part in parts_of(claim, "full"))
-    says("Five seeds of each method")
-    assert len(ada) == len(plain) == 5 and len(table("full")) == 10
+    ada, plain = ([finished[run.id] for run in part.runs() if run.id in finished] for part in parts_of(claim, "full"))
+    says("Ten are planned, five seeds of each method; these are finished")
+    assert len(table("full")) == len(ada) + len(plain)
     says("One run of 11,520 steps with batches of 32 keeps a processor core busy for half an hour and more")
     says("The thesis trains 86,400 steps, 7.5 times as many")
     for run in ada + plain:
         assert (run["settings"]["steps"], run["settings"]["batch_size"]) == (11_520, 32) and run["seconds"] > 1_800
-    says(
-        "the Ada-TVAE's axis alignment is above .7 where the β-TVAE's is below .3", "why the alignment does not pass .9"
-    )
+    says("the Ada-TVAE's axis alignment is above .7 in every run, the β-TVAE's below .3", "does not pass .9")
     assert all(0.7 < run["metrics"]["axis-alignment"] < 0.9 for run in ada)
     assert all(run["metrics"]["axis-alignment"] < 0.3 for run in plain)
-    says("knows where all three squares are (.96 and more each)", "dealt out to several of its 25 latents")
-    assert all(min(orders(run)) > 0.96 and run["metrics"]["active-latents"] == 25 for run in plain)
-    says("The Ada-TVAE has kept four latents", "For the third hardly any order is left, and which one it is depends on")
+    says(
+        "over all of its 25 latents",
+        "two of its runs know where all three squares are (.96 and more each), and one has lost",
+    )
+    assert {run["metrics"]["active-latents"] for run in plain} == {25}
+    knowing = [run for run in plain if min(orders(run)) > 0.96]
+    (losing,) = [orders(run) for run in plain if run not in knowing]
+    assert len(knowing) == 2 and losing[0] < 0.3 and min(losing[1:]) > 0.95
+    says(
+        "The Ada-TVAE has kept four latents each time",
+        "little order is left, .21 to .36, and which one it is depends on",
+    )
     assert {run["metrics"]["active-latents"] for run in ada} == {4}
-    for run in ada:
-        lost, *kept = sorted(orders(run))
-        assert lost < 0.3 and min(kept) > 0.95
+    lost = [min(orders(run)) for run in ada]
+    assert all(sorted(orders(run))[1] > 0.95 for run in ada)
+    assert (round(min(lost), 2), round(max(lost), 2)) == (0.21, 0.36)
     assert len({orders(run).index(min(orders(run))) for run in ada}) > 1
     says("they leave some .35 of the variance, less than half")
     assert all(abs(run["metrics"]["left"] - 0.35) < 0.02 for run in ada + plain)
@@ -191,7 +198,7 @@ def test_what_the_models_of_the_thesis_size_draw():
     for cells in table("full-left").values():
         lost, *kept = sorted(map(float, cells.values()), reverse=True)
         assert lost >= 0.99 and max(kept) < 0.05
-    says("The β-TVAE's code knows where the blue square is, and its decoder makes no use of it")
+    says("This β-TVAE's code knows where the blue square is, and its decoder makes no use of it")
     assert float(table("full-left")["β-TVAE"]["blue"]) >= 0.99
     says("A latent for each coordinate: a square moves along it, and the other stays where it is")
     data, told = shipped_data("xysquares-ada-tvae"), shipped_model("xysquares-ada-tvae")

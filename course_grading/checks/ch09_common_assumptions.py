@@ -490,12 +490,19 @@ def _weighed(level, chance, numbers, alike, power=2.0, equal=False, about=True, 
     return torch.stack([average, (one / count).sqrt() if end is None else end(one, count, average)])
 
 
+def _one_background(level, chance, numbers, alike):
+    """As if the other background were the mean level everywhere."""
+    apart = (level - chance @ level).square()
+    average = chance @ apart
+    return torch.stack([average, (chance @ (apart - average).square() * alike / numbers).sqrt()])
+
+
 BACKGROUND_MISTAKES = {
     "numbers that are alike were counted as independent draws: only groups average out.":
         lambda v, c, n, a: _weighed(v, c, n, a, draws=lambda n, a: n),
     "this is the scatter of a single squared difference: the distance is the mean of one for each group.":
         lambda v, c, n, a: _weighed(v, c, n, a, draws=lambda n, a: 1),
-    "there are numbers / alike groups; here it was taken to be alike.":
+    "there are numbers / alike groups; here their number was taken to be alike.":
         lambda v, c, n, a: _weighed(v, c, n, a, draws=lambda n, a: a),
     "the scatter was multiplied by the root of the number of groups: a mean scatters less than one draw.":
         lambda v, c, n, a: _weighed(v, c, n, a, draws=lambda n, a: a / n),
@@ -505,14 +512,15 @@ BACKGROUND_MISTAKES = {
         lambda v, c, n, a: _weighed(v, c, n, a, end=lambda one, count, _: one.sqrt() / count),
     "the variance of a squared difference is taken about its mean: the average has to be subtracted.":
         lambda v, c, n, a: _weighed(v, c, n, a, about=False),
-    "the scatter is that of the levels: that of their squared differences is asked for.":
+    "the scatter is that of the levels or of their differences: that of the squared differences is asked for.":
         either(lambda v, c, n, a: _weighed(v, c, n, a, end=lambda one, count, average: (average / 2 / count).sqrt()),
                lambda v, c, n, a: _weighed(v, c, n, a, end=lambda one, count, average: (average / count).sqrt())),
     "average · √2 / √groups holds for levels from a normal law: here the levels are given.":
         lambda v, c, n, a: _weighed(v, c, n, a, end=lambda one, count, average: average * (2 / count) ** 0.5),
     "the average is the variance of a level: two backgrounds vary, which makes twice as much.":
         lambda v, c, n, a: _weighed(v, c, n, a) * torch.tensor([0.5, 1.0], dtype=torch.float64),
-    "both are half of what is asked: two backgrounds vary, not one.": lambda v, c, n, a: _weighed(v, c, n, a) / 2,
+    "one background was held to its mean, or both numbers halved: two backgrounds vary.":
+        either(lambda v, c, n, a: _weighed(v, c, n, a) / 2, _one_background),
     "the levels were taken to be equally likely: each has its own chance.":
         lambda v, c, n, a: _weighed(v, c, n, a, equal=True),
     "pairs of equal levels were left out: two backgrounds drawn apart may agree.":

@@ -465,7 +465,7 @@ def test_durations(seconds, words):
 
 def test_seeds_beside_their_control():
     claim = trained(order=("mig/a > mig/b", "dci > 0.4"), numbers=(Number("mig/a", "0.40", tolerance=0.1),))
-    picture = scorecard_figures.picture_of(judged(claim, FIVE))
+    picture = scorecard_figures.picture_of(judged(claim, FIVE, "full"))
     assert picture.kind == "seeds" and [*picture.data["panels"]] == ["mig", "dci"]
     (_, row), _ = picture.data["panels"]["mig"]["rows"]
     assert row == {"values": [each["mig/a"] for each in FIVE], "control": 0.05, "printed": 0.4}

@@ -68,7 +68,8 @@ FULL = [(name, part) for name, parts in PARTS.items() for part in parts if part.
 SMALL = [(name, part) for name, parts in PARTS.items() for part in parts if part.scale == "small"]
 TRAINED = ("training.scores", "combined.gaps", "combined.slopes", "combined.ranges", "combined.means")
 OF_FILES = {"Cars3D", "MNIST"}  # datasets that need a published file
-BY_PROCESSOR = {"distances/figure-5.4-xysquares"}  # full claims whose trainings need no GPU: fewer steps, small batches
+# full claims whose trainings need no GPU: fewer steps of small batches, in runs that all of them share
+BY_PROCESSOR = {f"distances/{place}" for place in ("figure-5.4-xysquares", "section-5.4", "figure-5.2", "figure-5.6")}
 needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")
 
 

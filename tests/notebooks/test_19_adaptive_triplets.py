@@ -172,17 +172,17 @@ def test_at_the_thesis_size():
     )
     for run in ada + plain:
         assert (run["settings"]["steps"], run["settings"]["batch_size"]) == (11_520, 32) and run["seconds"] > 1_800
-    says("the Ada-TVAE's axis alignment is above .7 in every run, the β-TVAE's below .3", "does not pass .9")
+    says("the Ada-TVAE's axis alignment is above .7 in every run, the β-TVAE's below .35", "does not pass .9")
     assert all(0.7 < run["metrics"]["axis-alignment"] < 0.9 for run in ada)
-    assert all(run["metrics"]["axis-alignment"] < 0.3 for run in plain)
+    assert all(run["metrics"]["axis-alignment"] < 0.35 for run in plain)
     says(
         "over all of its 25 latents",
-        "two of its runs know where all three squares are (.96 and more each), and one has lost",
+        "three of its runs know where all three squares are (.96 and more each), and one has lost",
     )
     assert {run["metrics"]["active-latents"] for run in plain} == {25}
     knowing = [run for run in plain if min(orders(run)) > 0.96]
     (losing,) = [orders(run) for run in plain if run not in knowing]
-    assert len(knowing) == 2 and losing[0] < 0.3 and min(losing[1:]) > 0.95
+    assert len(knowing) == 3 and losing[0] < 0.3 and min(losing[1:]) > 0.95
     says(
         "The Ada-TVAE has kept four latents each time",
         "little order is left, .21 to .36, and which one it is depends on",
@@ -192,8 +192,9 @@ def test_at_the_thesis_size():
     assert all(sorted(orders(run))[1] > 0.95 for run in ada)
     assert (round(min(lost), 2), round(max(lost), 2)) == (0.21, 0.36)
     assert len({orders(run).index(min(orders(run))) for run in ada}) > 1
-    says("they leave some .35 of the variance, less than half")
-    assert all(abs(run["metrics"]["left"] - 0.35) < 0.02 for run in ada + plain)
+    says("they leave from .31 to .36 of the variance, less than half")
+    left = [round(run["metrics"]["left"], 2) for run in ada + plain]
+    assert (min(left), max(left)) == (0.31, 0.36)
 
 
 def test_what_the_models_of_the_thesis_size_draw():

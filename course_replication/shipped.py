@@ -19,11 +19,7 @@ OF_TRAINING = ("data", "network", "latents", "framework", "steps", "batch_size",
 
 def recipes() -> dict[str, dict]:
     """How each model is trained, by its name: the entries of shipped.yml, completed from the run if they name one."""
-    entries = load_strictly((HERE / "shipped.yml").read_text("utf-8"))
-    if not any(RUN in entry for entry in entries.values()):
-        return entries
-    runs = Store().results()
-    return {name: entry | _training(runs[entry[RUN]]) if RUN in entry else entry for name, entry in entries.items()}
+    return {name: _completed(entry) for name, entry in _entries().items()}
 
 
 def shipped_model(name: str) -> "Framework":
@@ -59,21 +55,33 @@ def shipped_data(name: str) -> "GridDataset":
     return PartOfGrid(data, recipe["keeps"]) if "keeps" in recipe else data
 
 
-def _training(run: dict) -> dict:
-    """What a recipe says of a training, read from a run of `training.scores`."""
-    named = {name: run["settings"][name] for name in OF_TRAINING}
-    return named | {"seed": run["seed"], "settings": {k: v for k, v in run["settings"].items() if k not in named}}
+def _entries() -> dict[str, dict]:
+    return load_strictly((HERE / "shipped.yml").read_text("utf-8"))
 
 
-def _recipe(name: str) -> dict:
-    found = recipes()
+def _entry(name: str) -> dict:
+    found = _entries()
     if name not in found:
         raise ValueError(f"name: got {name!r}; expected one of {', '.join(found)}.")
     return found[name]
 
 
+def _recipe(name: str) -> dict:
+    return _completed(_entry(name))
+
+
+def _completed(entry: dict) -> dict:
+    """The entry with what the run that it names, one of `training.scores`, says of the training."""
+    if RUN not in entry:
+        return entry
+    run = Store().results()[entry[RUN]]
+    named = {name: run["settings"][name] for name in OF_TRAINING}
+    rest = {name: value for name, value in run["settings"].items() if name not in named}
+    return entry | named | {"seed": run["seed"], "settings": rest}
+
+
 def _file(name: str) -> Path:
-    _recipe(name)
+    _entry(name)
     path = MODELS / f"{name}.safetensors"
     if not path.exists():
         raise ValueError(f"name: {name!r} has a recipe but no weights yet: python tools/shipped_models.py {name}")

@@ -18,7 +18,6 @@ from course_lib import frameworks
 from course_lib.data import GridDataset
 from course_lib.frameworks import Framework
 from course_lib.metrics import mig
-from course_lib.models import conv_vae, mlp_vae
 from course_lib.storage import read_tensors, write_tensors
 from course_lib.training import fit
 from course_replication.measurements import training
@@ -27,7 +26,6 @@ from course_replication.runs import commit, device_record, versions
 from course_replication.shipped import MODELS, PROVENANCE, RUN, recipes, shipped_data
 from course_replication.store import Store
 
-NETWORKS = {"conv": conv_vae, "mlp": mlp_vae}
 UNFINISHED = Path(__file__).parents[1] / "_build" / "shipped"
 NOT_OF_FRAMEWORKS = {*training.OF_DATA, *training.OF_FIT, "watch_every", "dci"}  # among a run's settings
 IMAGES, FOR_MIG, TOLD = 2000, 2500, 500  # that scores rest on; MIG needs more where a factor has forty values
@@ -102,7 +100,7 @@ def untrained(recipe: dict, data: GridDataset) -> Framework:
         chosen = {key: recipe[key] for key in ("network", "latents", "framework")} | recipe["settings"]
         chosen = {key: value for key, value in chosen.items() if key not in NOT_OF_FRAMEWORKS}
         return training.framework_of(data, recipe["seed"], **chosen)
-    model = NETWORKS[recipe["network"]](data, recipe["latents"], seed=recipe["seed"])
+    model = training.NETWORKS[recipe["network"]](data, recipe["latents"], seed=recipe["seed"])
     return getattr(frameworks, recipe["framework"])(model, **recipe["settings"])
 
 

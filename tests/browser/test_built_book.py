@@ -1,7 +1,7 @@
 """The built book as a reader meets it, in a real browser that has no network.
 
-Each page is opened twice: as a file in the light theme, and from a web server in the dark one; each time in a wide and
-in a narrow window.
+Each page is opened as a file in the light theme and then switched to the dark one, each time in a wide and in a narrow
+window. What needs a web server (search, explorers, what a page keeps) is opened from one by the tests that ask for it.
 """
 
 import collections
@@ -15,9 +15,15 @@ import site_rules
 
 RULES = ("load_faults", *(rule.__name__ for rule in (*page_rules.ONCE, *page_rules.AT_EACH_WIDTH)))
 NOT_FOR_PAPER = ("genindex.html", "search.html")  # made by Sphinx: one searches them, nobody prints them
-# Asked of every page in both visits; the others neither depend on the theme nor on the way the page came. That scripts
-# come from a web server, too, `load_faults` sees, and tests/browser/test_reading.py what they do there.
-AGAIN = dict(once=(page_rules.formula_faults, page_rules.picture_faults), at_each_width=(page_rules.contrast_faults,))
+# Asked again of every page in the dark theme; on the theme the others do not depend. To open each page anew for it would
+# set every formula of the book a second time.
+AGAIN = dict(once=(page_rules.picture_faults,), at_each_width=(page_rules.contrast_faults,))
+# The reader's own switch, which goes round three states.
+DARKEN = """() => {
+  const root = document.documentElement, button = document.querySelector('.theme-switch-button');
+  for (let clicks = 0; button && root.dataset.mode !== 'dark' && clicks < 3; clicks++) button.click();
+  return root.dataset.theme;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -28,22 +34,25 @@ def homes(html):
 
 
 @pytest.fixture(scope="module")
-def visits(browser, html, homes):
+def visits(browser, html):
     """(faults by rule, links and places by page) of every page, found on the disk rather than in a list."""
     faults, links = collections.defaultdict(list), {}
-    for home, theme in homes.items():
-        with chromium.reader(browser, home, theme) as context:
-            for name in site_rules.pages(html):
-                with chromium.opened(context, name) as (page, loading):
-                    if theme == "dark":
-                        page_rules.open_answers(page)
-                    found = page_rules.inspect(page, **({} if theme == "light" else AGAIN))
-                    links[name] = page_rules.links(page)
-                found["load_faults"] = loading
+
+    def note(name, theme, found):
+        for rule, sentences in found.items():
+            faults[rule] += [f"{theme}, {name}: {sentence}" for sentence in sentences]
+
+    with chromium.reader(browser, html.as_uri() + "/") as context:
+        for name in site_rules.pages(html):
+            with chromium.opened(context, name) as (page, loading):
+                found = page_rules.inspect(page)
                 if name in NOT_FOR_PAPER:
-                    found.pop("print_faults", None)
-                for rule, sentences in found.items():
-                    faults[rule] += [f"{home.split(':')[0]}, {theme}, {name}: {sentence}" for sentence in sentences]
+                    del found["print_faults"]
+                note(name, "light", found)
+                assert page.evaluate(DARKEN) == "dark", name
+                note(name, "dark", page_rules.inspect(page, **AGAIN))
+                links[name] = page_rules.links(page)
+                note(name, "loading", {"load_faults": loading})
     return faults, links
 
 

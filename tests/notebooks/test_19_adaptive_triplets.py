@@ -59,7 +59,7 @@ def test_divergences_and_means_disagree():
 
 def test_what_hears_the_gradient():
     rows = {name: list(row.values()) for name, row in table("gradient").items()}
-    says("Two of four latents hear nothing after averaging, and half as much with the weight")
+    says("After averaging, two of four latents hear nothing; with the weight they hear half")
     assert rows["shared"] == ["False", "True", "True", "False"]
     assert [float(cell) for cell in rows["slope, averaged"]] == [1, 0, 0, 1]
     assert [abs(float(cell)) for cell in rows["slope, ω = ½"]] == [1, 0.5, 0.5, 1]
@@ -76,7 +76,7 @@ def test_the_best_angles():
         assert cheapest == pytest.approx(formula, abs=0.15) and resting == 44.9
     says("45° for ω = 1, 27° for ω = ½", "From 26.6° on both count in full")
     assert round(math.degrees(math.atan(0.5)), 1) == 26.6
-    says("to even halves that are cheaper than the axis; as they are for every ω")
+    says("to even halves that are cheaper than the axis, as they are for every ω")
 
 
 def test_the_prices():
@@ -103,22 +103,12 @@ def test_what_a_split_code_s_negatives_count():
     assert halves[1] == 0
 
 
-def test_the_bar():
-    says("| the axes, all triplets | .65 |", "| the axes, unsettled triplets | .83 to .91 |")
-    assert "all triplets: r = 0.65" in output("bar")
-    found = [float(cell) for row in table("bar").values() for cell in row.values()]
-    split = [float(table("later-steps")[name, "r"]["0 %"]) for name in ("then ω = ½", "then ω from 1 to ½")]
-    says("| a finished split, unsettled triplets | .82 at ω = ½, .95 at ω = 1 | **nothing**")
-    assert split == [0.82, 0.95]
-    assert (min(found), max(found)) == (0.83, 0.91) and len(found) == 12
-
-
 def test_the_axes_are_found():
     rows = {name: {score: float(cell) for score, cell in row.items()} for name, row in table("climb-text").items()}
     says("It is (c): above .95, while", "stays where its distances leave it, at .52")
     assert rows["Ada-TVAE"]["axis"] > 0.95 and rows["Ada-TVAE"]["MIG"] > 0.6
     assert round(rows["β-TVAE"]["axis"], 2) == 0.52
-    says("(.969 and .978)")
+    says("(.969 after .978)")
     assert rows["Ada-TVAE"]["rank"] == 0.969 and rows["β-TVAE"]["rank"] == 0.978
 
 
@@ -131,26 +121,23 @@ def climbing() -> dict[int, list[float]]:
 def test_the_climb_begins_at_the_bar():
     at, rows = climbing(), table("climb-steps")
     weight, bar = ({int(step): float(cell) for step, cell in rows[name].items()} for name in ("ω", "r"))
-    says("at step 100 it is still 1.00, ω with .95 is below it", ".32 against .27. At step 200 it is .54 against .40")
-    assert (bar[100], weight[100], at[100], at[200]) == (1.0, 0.95, [0.27, 0.32], [0.4, 0.54])
+    says("at step 100 $r$ is still 1.00, ω with .95 is below it, and the Ada-TVAE is ahead, .32 against .27")
+    assert (bar[100], weight[100], at[100]) == (1.0, 0.95, [0.27, 0.32])
     says("$r$ comes down to .9 and a little less", "and ω is always below it")
     assert all(weight[step] < bar[step] for step in bar if step >= 100)
     assert all(0.84 < bar[step] < 0.92 for step in bar if step >= 500)
-    says("It is at .95 well before the end, at step 700, when ω is still .65")
-    assert min(step for step in at if at[step][1] >= 0.95) == 700 and weight[700] == 0.65
-    says("It halts at .75 for a while because it has not found x_G until step 500")
+    says("The climb halts at .75 for a while because x_G is not found until step 500")
     assert all(0.7 < at[step][1] < 0.8 for step in (300, 400, 500)) and at[600][1] > 0.9
 
 
 def test_stored_runs():
     rows = table("stored-table")
-    says("axis alignment from .529 to .979, MIG from .238 to .797", "six are in use")
+    says("axis alignment from .529 to .979, MIG from .238 to .797", "Six latents still have a variance above .01")
     plain, weak = rows["β-TVAE"], rows["Ada-TVAE"]
     assert [first(row["axis"]) for row in (plain, weak)] == [0.529, 0.979]
     assert [first(row["MIG"]) for row in (plain, weak)] == [0.238, 0.797]
     says("The β-TVAE reaches .98 in the first two and .53 in the third")
     assert [round(first(plain[score]), 2) for score in ("rank", "linearity", "axis")] == [0.98, 0.98, 0.53]
-    says("where the untrained network has .139 and .004")
     stored = Store().results("small").values()
     runs = [run["metrics"] for run in stored if run["settings"].get("framework") == "TripletVAE"]
     untrained = [(run["control/untrained/axis-alignment"], run["control/untrained/mig"]) for run in runs]
@@ -221,7 +208,6 @@ def orders(run: dict) -> list[float]:
 
 
 def test_each_coordinate_has_a_latent():
-    says("three of seven have nothing")
     steps = re.findall(r"z(\d), ([\d.]+) per step of (\w+)", frames_of("after"))
     moving = {factor: latent for latent, step, factor in steps if float(step) > 0.05}
     assert len(steps) == 7 and sum(float(step) > 0.05 for _, step, _ in steps) == 4
@@ -229,7 +215,7 @@ def test_each_coordinate_has_a_latent():
     split = {}
     for latent, _, factor in re.findall(r"z(\d), ([\d.]+) per step of (\w+)", frames_of("before")):
         split.setdefault(factor, []).append(latent)
-    says("For the three factors that are split", "Of each pair the Ada-TVAE has kept one latent and let the other fade")
+    says("For the three factors that are split", "three pairs the Ada-TVAE has kept one latent")
     assert sorted(map(len, split.values())) == [1, 2, 2, 2]
     assert all(latent in split[factor] for factor, latent in moving.items())
 
@@ -246,7 +232,7 @@ def test_pressure_from_the_start():
     says("better than that of any run above, at its end or before")
     assert max(float(row["axis"]) for row in found.values()) < 0.999
     assert max(value for values in climbing().values() for value in values) < 0.99
-    says("positives are as far as negatives, and $r$ is 1")
+    says("positives are as far as negatives, $r$ is 1")
     ratio, _, times = numbers(output("start").replace("½", "0.5"))[:3]
     assert ratio == pytest.approx(1, abs=0.02) and times < 1
     collapsed, shuffled, scheduled = table("collapsed").values()
@@ -268,9 +254,6 @@ def test_pressure_on_a_code_that_has_the_distances():
     before, sudden, slow = ends.values()
     says("the rank falls from .98 to .66, while the axis alignment climbs to .90")
     assert [round(row["rank"], 2) for row in (before, sudden)] == [0.98, 0.66] and round(sudden["axis"], 2) == 0.9
-    says("after 48 steps the rank is .92, and the axis alignment no better than before (.43)")
-    shaken = {score: table("later-steps")["then ω = ½", score]["30 %"] for score in ("rank", "axis")}
-    assert shaken == {"rank": "0.92", "axis": "0.43"}
     prices = table("price-figure")
     says("its price jumps from about .93 to 5.90")
     assert [prices["split", f"ω = {weight}"]["at 44°"] for weight in ("1", "0.5")] == ["0.93", "5.90"]
@@ -281,7 +264,7 @@ def test_pressure_on_a_code_that_has_the_distances():
     way = {
         score: [float(cell) for cell in table("later-steps")[name, score].values()] for score in ("rank", "axis", "r")
     }
-    says("ω is below the code's $r$ (.90 and .92); but until ω is .8 next to nothing happens")
+    says("ω is below the code's $r$ (.90 and .92), but until ω is .8 next to nothing happens")
     assert way["r"][2] == 0.92 and max(way["axis"][:5]) < min(way["axis"][:5]) + 0.03
     says("the rank stays at .97 or above")
     assert min(way["rank"]) >= 0.97
@@ -302,7 +285,7 @@ def test_strong_schedules():
     says("all five seeds lose the distances, and three of them end with a single latent")
     alone = [run for run in runs if run["active-latents"] == 1]
     assert len(runs) == 5 and max(run["rank"] for run in runs) < 0.7 and len(alone) == 3
-    says("it gives those three 1.00, and falls for the two alone that have a second latent left")
+    says("The axis alignment gives those three 1.00, and falls for the two alone that have a second latent left")
     assert {round(run["axis-alignment"], 2) for run in alone} == {1.0}
     fallen = [run for run in runs if run["axis-alignment-fall"] > 0.1]
     assert len(fallen) == 2 and {run["active-latents"] for run in fallen} == {2}
@@ -312,18 +295,9 @@ def test_strong_schedules():
     assert [row[-1] for row in card.values()] == ["no", "yes", "no"]
 
 
-def test_what_lags_behind():
-    pushes = {name: [float(cell) for cell in row.values()] for name, row in table("lagging").items()}
-    says("At ω = 1 and at ω = ½ that is so at all four lags")
-    assert max(pushes["ω = 1"] + pushes["ω = 0.5"]) < 0
-    says("At ω = ¼ it ends somewhere between .8 and .6", "At 0 the sign has turned at a lag of a tenth")
-    assert max(pushes["ω = 0.25"][:3]) < 0 < pushes["ω = 0.25"][3]
-    assert pushes["ω = 0"][0] < 0 < pushes["ω = 0"][1] < pushes["ω = 0"][2] < pushes["ω = 0"][3]
-
-
 def test_masks_with_gradients():
     soft, hard = (numbers(line.partition(":")[2]) for line in output("soft").strip().splitlines())
-    says("it gets next to none", "the neighbour gets five times the push of a hard mask")
+    says("the largest difference gets next to no push", "the neighbour gets five times the push of a hard mask")
     assert abs(soft[0]) < 0.1 and hard[:2] == [1, 0.5] and soft[1] / hard[1] == pytest.approx(5, abs=0.2)
 
 
@@ -331,9 +305,8 @@ def test_verdicts_are_those_of_the_store():
     mine = [claim for claim in load_claims() if claim.chapter == "19_adaptive_triplets"]
     CHAPTER.verdicts(mine)
     results = Store().results()
-    says("Section 5.4.5 and the XYSquares part of Figure 5.7 are spoilt for one more reason")
-    says("the one of both hyperparameters takes longer comes out here")
-    says("the weak one of ω alone ends ahead of it, and that the first is restless, do not")
+    says("Both weak schedules end alike here, and the one of both hyperparameters takes longer, as claimed")
+    says("We did not see that the first is restless")
     verdicts = {claim.id.partition("/")[2]: best_verdict(claim, results).verdict for claim in mine}
     failing = ["section-5.4.5", "figure-5.4-schedules", "figure-5.7-xysquares"]
     failing += ["figure-5.5-schedule", "section-5.4.6-threshold"]
@@ -351,31 +324,15 @@ def test_others_with_convolutions():
         settings = run["settings"]
         if (settings.get("network"), settings.get("data"), run["scale"]) == ("conv", "XYSquares", "small"):
             found.setdefault(settings["framework"], []).append(run["metrics"])
-    says("MIG stays at .03 and below, and the axis alignment is what it was, .2 for the β-VAE and .3 for the Ada-GVAE")
+    says("MIG stays at .03 and below, the axis alignment at .2 for the β-VAE and .3 for the Ada-GVAE")
     assert {name: len(runs) for name, runs in found.items()} == {"BetaVAE": 5, "AdaGVAE": 5}
     assert all(run["mig"] < 0.03 for runs in found.values() for run in runs)
     axes = {name: statistics.fmean(run["axis-alignment"] for run in runs) for name, runs in found.items()}
     assert {name: round(axis, 1) for name, axis in axes.items()} == {"BetaVAE": 0.2, "AdaGVAE": 0.3}
 
 
-def test_copying_contradictions():
-    squares, sprites = ([float(cell) for cell in row.values()] for row in table("local-agreement").values())
-    says("on the squares nine perceived orders in ten are the factors', on the sprites three in five")
-    assert (round(squares[0], 1), round(sprites[0], 1)) == (0.9, 0.6)
-    says("Among an anchor's nearest tenth it is hardly different: .90 after .88, and .60 after .61")
-    assert (squares, sprites) == ([0.88, 0.90], [0.61, 0.60])
-    places = {name: row["order of places"] for name, row in table("local-table").items()}
-    says("at .95 after .92", "has nearly in order, at .91", "triplets of any two, .60", "triplets of neighbours, .76")
-    (vae, told, near), (vae_there, told_there, near_there) = [*places.values()][:3], [*places.values()][3:]
-    assert (vae, told) == ("0.92", "0.95") and float(near) > 0.9
-    assert (vae_there, told_there, near_there) == ("0.91", "0.60", "0.76")
-
-
 def test_what_is_drawn():
-    says(
-        "The β-TVAE leaves .45 of the variance and the Ada-TVAE .68",
-        "after half as many steps again, .46 and .55 are left",
-    )
-    assert [round(float(row["left"]), 2) for row in table("climb-text").values()] == [0.45, 0.68]
-    stored = table("stored-table")
-    assert [stored[name]["left"] for name in ("β-TVAE", "Ada-TVAE")] == ["0.46", "0.55"]
+    says("Triplets teach the encoder; the decoder lags behind")
+    assert min(float(row["left"]) for row in table("climb-text").values()) > 0.4
+    says("and still nothing is concluded: .55 of the pixels' variance is left")
+    assert table("stored-table")["Ada-TVAE"]["left"] == "0.55"

@@ -156,7 +156,9 @@ def test_the_stored_runs():
     told = [row for name, row in found.items() if name.startswith("ℓ1")]
     scattered = found["ℓ2, hard"]
     assert all(abs(row[1] - 0.52) < 0.07 and abs(row[4] - 0.25) < 0.03 and row[2] < 0.03 for row in told)
-    says("furthest to the right the soft loss that is not detached", "The five in ℓ2 are scattered, as the turned codes")
+    says(
+        "furthest to the right the soft loss that is not detached", "The five in ℓ2 are scattered, as the turned codes"
+    )
     assert found["ℓ1, soft"][4] == max(row[4] for row in told)
     assert found["ℓ1, soft"][1] == max(row[1] for row in told) and scattered[2] > 4 * max(row[2] for row in told)
     runs = [run for run in Store().results("small").values() if run["settings"].get("framework") == "TripletVAE"]

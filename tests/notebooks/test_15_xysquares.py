@@ -51,15 +51,7 @@ def test_the_closed_forms():
     for row in found.values():
         assert row[:6] == [0] * 6
     assert [row[6] for row in found.values()] == [0.243, 0.229]  # pairs anywhere, linear and rank
-    says("where one in 32 is an image and itself", 'Where this course says "independent pairs"')
-    printed = {
-        number.what: number.value
-        for claim in load_claims()
-        for number in claim.numbers
-        if claim.id == "distances/table-6.1"
-    }
-    says("prints .55 and .36 in this place")
-    assert [printed[f"mse/random/{kind}"] for kind in ("linear", "rank")] == ["0.55", "0.36"]
+    says('where this course says "independent pairs"')
 
 
 def test_the_three_codes():
@@ -69,7 +61,7 @@ def test_the_three_codes():
     assert lines[1] / ordered[1] == pytest.approx(1.5, abs=0.05) and deck[1] / ordered[1] == pytest.approx(
         5 / 3, abs=0.05
     )
-    says('It gives "lines shuffled" full marks')
+    says('It gives "lines shuffled" full marks', "Missing order by itself costs no MIG at all. Missing axes do.")
     assert lines[2] == ordered[2] > 0.99 and deck[2] < 0.05
     assert ordered[3] == 1 and max(abs(lines[3]), abs(deck[3])) < 0.02
 
@@ -89,10 +81,11 @@ def test_the_trainings():
     assert abs(sliding[1] - longer[1]) < 0.015 and (sliding[0], base[0]) == (0.55, 0.9)
     says("bring the green square back better")
     assert max(longer[1], wider[1]) < base[1] - 0.1
-    says("divides between the two squares what otherwise goes to one")
+    says("divides between the two squares what otherwise goes to one", "wider layers bring the images back better")
+    assert max(sum(longer[:2]), sum(wider[:2])) < sum(base[:2]) - 0.1 and sum(cheaper[:2]) > sum(base[:2]) - 0.1
     assert cheaper[0] < base[0] - 0.1 and cheaper[1] > base[1] + 0.1
-    says("the green square is drawn with a tenth of its variance missing, and the red one is hardly there")
-    assert all(row[1] == pytest.approx(0.1, abs=0.02) and row[0] > 0.85 for row in (longer, wider))
+    says("green goes first and red is hardly drawn")
+    assert all(row[1] < 0.4 and row[0] > 0.85 for row in (base, longer, wider))
     says("a rank correlation of about .3, trained or not")
     assert all(row[2] == pytest.approx(0.3, abs=0.035) for row in (untrained, base, longer, wider, cheaper))
 
@@ -110,9 +103,9 @@ def test_the_starting_price():
     says("23 times smaller on XYSquares than on dSprites", "46 times smaller than on 3D Shapes")
     scale = 4_096 / 12_288  # dSprites has one channel
     assert round(dsprites[0] / (xysquares[0] * scale)) == 23 and round(shapes[0] / xysquares[0]) == 46
-    says("At .316 (155 in sums)", "at .1 with nine latents (137)", "At 1.0 (492) hardly a way out pays")
-    assert [round(beta * 12_288 / latents) for beta, latents in ((0.316, 25), (0.1, 9), (1, 25))] == [155, 137, 492]
-    says("an eighth of the starting price of that grid (8.1)", "a mean β of 1.0 is one of 73 in sums, nine times")
+    says("At .316 (155 in sums)", "at 1.0 (492) hardly a way out does")
+    assert [round(beta * 12_288 / 25) for beta in (0.316, 1)] == [155, 492]
+    says("a mean β of 1.0 is one of 73 in sums, nine times the starting price of 8.1")
     small = XYSquares(2, 2, squares=2, image_size=16)
     price = 2 * 4 / small.std[0] ** 2 / 64
     assert round(price, 1) == 8.1 and round(512 / 7) == 73 and round(73 / price) == 9
@@ -146,8 +139,8 @@ def test_two_ways_to_one_price():
     short = {float(beta): row[1] for beta, row in floats("sweep-table").items()}
     says("brings back .26 at β = 128, where 1,200 steps brought .12, and at 160 still a tenth")
     assert fresh[128] == 0.74 and short[128] == 0.88 and fresh[160] == pytest.approx(0.9, abs=0.02)
-    says("At 192 few do, at 256 none.", "keep half of the variance at 256 and a fifth at 320, and at 512 nothing")
-    assert 0.93 < fresh[192] < 1 and fresh[256] == 1
+    says("At 256 none does.", "keep half of the variance at 256 and a fifth at 320, and at 512 nothing")
+    assert fresh[256] == 1
     assert held[256] == pytest.approx(0.5, abs=0.05) and held[320] == pytest.approx(0.8, abs=0.03) and held[512] >= 1
     says("So from 130 to beyond 320 it matters where a VAE comes from")
     assert fresh[160] - held[160] > 0.4 and 0.1 < fresh[320] - held[320]
@@ -161,7 +154,7 @@ def test_what_half_an_answer_saves():
         saved[spacing] = 1 - (half / whole).item()
         values = torch.linalg.svdvals(images - images.mean(0)).square()
         first[spacing] = (values[:2].sum() / values.sum()).item()
-    says("saves a fifth of a square's variance. On constant distances it saves a 63rd")
+    says("saves a 63rd of the variance, where at spacing 1 it saves a fifth")
     assert saved[1] == pytest.approx(0.2, abs=0.02) and saved[8] == pytest.approx(1 / 63)
     says("The first two collect 5 % of the variance at spacing 7 and half of it at spacing 1")
     assert first[7] == pytest.approx(0.05, abs=0.005) and first[1] == pytest.approx(0.5, abs=0.02)
@@ -175,9 +168,9 @@ def test_the_stored_seeds():
         assert found["overlapping", method][0] > found["overlapping", "untrained"][0] + 0.3
     says("from an alignment of .19 to one of .34")
     assert (found["apart", "beta-vae"][3], found["apart", "ada-gvae"][3]) == (0.19, 0.34)
-    says("gets a DCI of a half", "rises from one hundredth to four")
+    says("only the Ada-GVAE gets a DCI of a half")
     assert found["overlapping", "ada-gvae"][2] == pytest.approx(0.5, abs=0.05)
-    assert found["overlapping", "beta-vae"][1] == 0.04 and found["overlapping", "beta-vae"][2] < 0.1
+    assert found["overlapping", "beta-vae"][2] < 0.1
     says("Every row of the order holds, and yet nothing can be concluded", "shows four of the six rows as well")
     assert "no\n" not in output("card-310") and output("card-310").count("yes\n") == 6
     (claim,) = [claim for claim in load_claims() if claim.id == "distances/figure-3.10"]

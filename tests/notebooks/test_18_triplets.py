@@ -84,13 +84,13 @@ def test_mining():
 def test_the_loopholes():
     found = {name: floats(cells) for name, cells in table("loopholes-table").items()}
     split, bent = found["split: each in two latents"], found["bent: 0–4 in one, 4–7 in another"]
-    says("And its MIG is 0", "Its axis alignment is .43", "*Bent* gets every triplet right and is not even straight")
+    says("And its MIG is 0", "its axis alignment is .43", "*Bent* gets every triplet right and is not even straight")
     assert split == pytest.approx([0, split[1], 1, 0.43, 0, 1], abs=0.002)
     assert bent[0] == 0 and bent[2] < 0.8 and bent[5] == 1
-    says("in 25 latents ℓ1 minds less than in four: 7.5 % of the triplets, where ℓ2 has 6 % wrong whatever the angle")
+    says("in 25 latents ℓ1 minds it less than in four")
     turned = {latents: found[f"turned in {latents} latents, 5 times"] for latents in (4, 7, 25)}
-    assert turned[25][0] == 0.075 < turned[4][0] and {round(row[1], 2) for row in turned.values()} == {0.06}
-    says("factors turned at random score .17 (the table of the two ways out)", ".87 for the turns")
+    assert turned[25][0] < 0.75 * turned[4][0] and {round(row[1], 2) for row in turned.values()} == {0.06}
+    says("factors turned at random score .17", ".87 for the turns")
     assert [round(turned[25][place], 2) for place in (3, 5)] == [0.17, 0.87]
     says("four factors turned at random in seven latents have .12 on average")
     assert round(turned[7][4], 2) == 0.12
@@ -105,8 +105,8 @@ def test_the_prediction_comes_before_what_gives_it_away():
 
 def test_many_turns():
     (low, high, near), *_ = re.findall(r"0(\.\d\d) to 0(\.\d\d); (\d\.\d)%", output("many-turns"))
-    says(f"a thousand of them, in seven latents, lay between {low} and {high}")
-    says(f"and only {near} % between .51 and .60")
+    says(f"a thousand of them lay between {low} and {high}, and only {near} % between .51 and .60")
+    says(f"(Of the thousand turns above only {near} % lie where these do.)")
 
 
 def test_ties():
@@ -117,8 +117,8 @@ def test_ties():
     found = {way: floats(cells) for way, cells in table("ties").items()}
     says("No strict order is reversed", "of the ties, two in five are taken for an order")
     thesis, double, single = found.values()
-    says(f"There {thesis[1]} % of the triplets are ties seen as unequal. Half of them, {thesis[2]} %, are *exchanged*")
-    says("gets 2.46 % and 1.21 % in double precision, and 2.70 % and 1.34 % in single")
+    says(f"{thesis[1]} % of the triplets are ties seen as unequal, and half of them, {thesis[2]} %, are *exchanged*")
+    says("not the precision decides, but which roundings happen to meet")
     assert single[1:] == [2.70, 1.34, 0] and double[1:] == [2.46, 1.21, 0] and thesis[3] == 0
     assert all(0.35 < row[1] / row[0] < 0.45 for row in found.values())
     says("that is the thesis' number")
@@ -156,7 +156,10 @@ def test_the_stored_runs():
     told = [row for name, row in found.items() if name.startswith("ℓ1")]
     scattered = found["ℓ2, hard"]
     assert all(abs(row[1] - 0.52) < 0.07 and abs(row[4] - 0.25) < 0.03 and row[2] < 0.03 for row in told)
-    says("those with the soft loss a little to the right. The five in ℓ2 are scattered, as the turned codes are")
+    says(
+        "furthest to the right the soft loss that is not detached", "The five in ℓ2 are scattered, as the turned codes"
+    )
+    assert found["ℓ1, soft"][4] == max(row[4] for row in told)
     assert found["ℓ1, soft"][1] == max(row[1] for row in told) and scattered[2] > 4 * max(row[2] for row in told)
     runs = [run for run in Store().results("small").values() if run["settings"].get("framework") == "TripletVAE"]
     values = {1: [], 2: []}
@@ -173,12 +176,10 @@ def test_turned():
     (wrong, *_, modular), (_, _, axis, mig, _) = found["ℓ1 (7)", "as it is"], found["ℓ1 (7)", "turned"]
     says("axis alignment .96 and a MIG of .82")
     assert (round(axis, 2), round(mig, 2)) == (0.96, 0.82)
-    says("makes a few *more* triplets wrong", "And modularity falls to .87")
+    says("(Modularity falls to .87 all the same")
     assert found["ℓ1 (7)", "turned"][0] > wrong and round(found["ℓ1 (7)", "turned"][4], 2) == 0.87 < modular
-    says("there is little to turn where there was no room to split")
+    says("it does next to nothing where there was no room to split")
     assert abs(found["ℓ1 (4), seed 2", "turned"][2] - found["ℓ1 (4), seed 2", "as it is"][2]) < 0.01
-    says("The code in ℓ2 gains as well, .07 to .51")
-    assert [round(found["ℓ2 (4)", which][3], 2) for which in ("as it is", "turned")] == [0.07, 0.51]
 
 
 def test_what_the_latents_follow():
@@ -199,7 +200,7 @@ def test_pitfalls():
     assert found["margin 0"][3] == 0.31 and found["margin 0"][0] == 0.005
     with pytest.raises(ValueError, match="margin"):
         TripletVAE(None, margin=0)
-    says("a median of .005 in place of .033", "the median falls from .033 to .002", "a median of .039")
+    says("a median of .005 in place of .033", "the median falls from .033 to .002", "a median of .039, harm or")
     assert found["ties kept"][0] == 0.039 and 0.15 < found["ties kept"][2] < right[2]
     assert (right[0], found["on noisy samples"][0]) == (0.033, 0.002) and found["on noisy samples"][3] > right[3]
 
@@ -214,20 +215,18 @@ def test_how_much_was_told():
 def test_claims_are_those_of_the_store():
     """The numbers that the text takes from cards; the cards themselves are compared for every notebook."""
     orders = verdict("distances/figure-5.1-xysquares").orders
-    says("a rank correlation of .98, where .33 is what it had", "So .98 against .33, in the card of Figure 5.1")
+    says("So .98 against .33, in the card of Figure 5.1", "Is .33 (.00 without self-pairs) what one has")
     assert [round(mean(values), 2) for values in orders[0].values] == [0.98, 0.33]
-    says("and what a network has before its first step")
-    assert orders[0].controls[1] == pytest.approx(0.33, abs=0.01)
-    says("(without the pairs of an image and itself: .98, from .00)", "and itself it is .98 against .00")
+    says("from a rank correlation of .00 to one of .98 (over distinct pairs")
     told = distinct(framework="TripletVAE", norm=1, triplet="hard", decoder_gradient=True)
     assert round(told, 2) == 0.98 and abs(distinct(framework="BetaVAE", beta=0.01)) < 0.005
-    says("seven latents, counted as above, reach .52. So it is missed by a hair, the bar is ours")
+    says("a threshold of ours", "Seven latents, counted as above, reach .52: missed by a hair")
     alignment = verdict("distances/section-5.4")
     assert "the threshold is ours" in alignment.why and mean(alignment.orders[1].values[1]) < 0.55
-    says("It is, and a split passes that as well as a rotation does")
+    says("linear and less aligned than that, which a split passes as well as a rotation")
     assert all(order.holds for order in verdict("distances/figure-5.2").orders)
-    says("the soft loss is *behind*, by .013 in the mean", "That refutes nothing about other tasks")
-    says("with a gap of .36 in place of .1 at most")
+    says("the soft loss is *behind*, by .013 in the mean", "on other tasks")
+    says("with a gap of .36 in place of .1 at most, a bar of ours")
     (linear,) = verdict("distances/section-5.1.2").orders
     assert [round(mean(linear.values[1]) - mean(linear.values[0]), 3)] == [0.013]
     (gap,) = verdict("distances/figure-5.3-full").orders
@@ -270,9 +269,6 @@ def test_what_is_said_of_models_that_are_not_shown():
     assert [round(each["modularity"], 2) for each in many] == [0.99, 1.00]
     assert {int(count) for each in many for count in each["dealt out"].split("+")} == {5, 6, 7}
     says("two of our runs score .15 and .17 there", "over five to seven latents each", ".99 and 1.00 for the runs")
-    three = [runs[f"three squares, 25 latents, {norm}"][0]["modularity"] for norm in ("ℓ1", "ℓ2")]
-    assert [round(each, 3) for each in three] == [1.000, 0.845]
-    says("splits: modularity 1.000, where a run in ℓ2 has .845")
 
 
 def test_at_the_thesis_size():
@@ -286,7 +282,7 @@ def test_at_the_thesis_size():
     assert float(re.search(r"has ([\d.]+)% or more", output("size"))[1]) > 95
     says("is about the same ℓ1 step for all six")
     assert max(steps) < 1.15 * min(steps)
-    says("Its axis alignment is low all the same (.27)")
+    says("Its axis alignment, .27, could not have told.")
     assert round(run["metrics"]["axis-alignment"], 2) == 0.27
     says("Two squares of three. The blue one is in the code, as exactly as the others")
     orders = [run["metrics"][f"rank-distinct/{axis}_{key}"] for key in "RGB" for axis in "xy"]

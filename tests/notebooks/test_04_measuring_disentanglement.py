@@ -70,7 +70,7 @@ def test_the_free_factor():
 
 
 def test_the_map():
-    says("**(b)**: one, MIG.", "five of sixteen, and merging comes next", "Only the empty code is noticed by all")
+    says("**(b)**: one, MIG.", "five of sixteen, and merging comes next")
     every, some = shown("map-count").splitlines()
     assert every.split(": ")[1] == "MIG" and some.endswith(": 15 of 16")
     counts = table("map-count").loc["scores that notice"]
@@ -79,15 +79,13 @@ def test_the_map():
     says("With 100 bins the merged code is perfect by MIG too", "right for .35 of the images and more")
     bins = table("map-bins").loc["MIG of merged"]
     assert bins["20 bins"] < 0.9 and bins["100 bins"] == 1
-    unsupervised = table("map-unsupervised")
-    assert unsupervised.to_numpy().max() <= 0.002
 
 
 def test_what_each_score_is_blind_to():
     """The table's rows are the sixteen; what the text says of columns stands in them."""
     blind = table("map-blind")["blind to"].fillna("–")
-    asked = next(cell.source for cell in CELLS.values() if "| score | asks | reads |" in cell.source)
-    rows = re.findall(r"^\| ([^|]+?) (?:\(.*?\) )?\| .+\?.* \| .+ \|$", asked, re.MULTILINE)
+    asked = next(cell.source for cell in CELLS.values() if "| score | asks |" in cell.source)
+    rows = re.findall(r"^\| ([^|]+?) (?:\(.*?\) )?\| [^|]+\?[^|]* \|$", asked, re.MULTILINE)
     named = [name for row in rows for name in row.split(", ")]
     assert sorted([*named, "MIG"]) == sorted(blind.index) and len(blind) == 16
     assert sum(value == "–" for value in blind) == 1 and blind["MIG"] == "–"
@@ -111,7 +109,7 @@ def test_the_turn():
     assert (turn.loc[:44, ["BetaVAE", "FactorVAE"]] == 1).all(axis=None)
     assert turn.loc[45, ["BetaVAE", "FactorVAE"]].between(0.45, 0.55).all()
     assert turn.loc[5, "MIG"] == 0.6 and (turn.loc[30:, "MIG"] == 0).all()
-    says("DCI-D holds at 5° and has crashed at 10°", "it comes down to ½", "stays at ⅔ from there")
+    says("DCI-D holds at 5° and has crashed at 10°", "it comes down to ½", "comes down to ⅔ and stays there")
     assert turn.loc[5, "DCI-D"] > 0.99 and turn.loc[10, "DCI-D"] < 0.7
     assert turn.loc[45, "DCI-D"] == pytest.approx(1 / 2, abs=0.02)
     assert turn.loc[45, "modularity"] == pytest.approx(2 / 3, abs=0.01)
@@ -132,13 +130,11 @@ def test_the_bins_decide_where_mig_falls():
 
 def test_the_trained_models_are_worse_than_a_rotation():
     rows = mean("live-table")
-    says("worse than a rotation by every score but BetaVAE", "FactorVAE .75 and .69 against .87", "spreads by .14")
+    says("worse than a rotation by every score but BetaVAE", "has .75 and .69 against .87", "spreads by .14")
     worse = rows[["β = 1", "β = 16"]].max(axis=1) < rows["10 rotations"]
     assert worse.index[~worse].tolist() == ["BetaVAE"]
     assert rows.loc["FactorVAE", ["β = 1", "β = 16", "10 rotations"]].tolist() == [0.75, 0.69, 0.87]
-    says("modularity .77 and .70 against .87", "*axis* .25 and .26 against .49", "*linearity* is .73 and .76")
-    assert rows.loc["modularity", ["β = 1", "β = 16", "10 rotations"]].tolist() == [0.77, 0.7, 0.87]
-    assert rows.loc["axis", ["untrained", "β = 1", "β = 16", "10 rotations"]].tolist() == [0.23, 0.25, 0.26, 0.49]
+    says("*linearity* is .73 and .76")
     assert rows.loc["linearity", ["β = 1", "β = 16"]].tolist() == [0.73, 0.76]
     assert table("live-table").loc["FactorVAE", "10 rotations"].endswith("± 0.14")
     assert table("live-table").loc["linearity", "10 rotations"] == "1.00 ± 0.00"

@@ -31,7 +31,7 @@ def curve(radius: int) -> dict[int, tuple[float, float]]:
 
 
 def test_ranks_are_stuck():
-    says("The linear correlation moves with each nudge", "until at some nudge two pairs change places")
+    says("The linear correlation moves with each nudge", "until two pairs change places")
     linear, rank = zip(*(numbers(line.partition(":")[2]) for line in output("stuck").strip().splitlines()), strict=True)
     assert len(set(linear)) == 5 and len(set(rank[:4])) == 1 and rank[4] != rank[0]
 
@@ -53,7 +53,7 @@ def test_the_three_regimes():
 
 
 def test_softness():
-    says("four pairs in a hundred", "it is three in five", "the linear end, .27, where the ranks have .00")
+    says("four pairs in a hundred", "the linear end, .27, where the ranks have .00")
     lines = output("softness").strip().splitlines()
     assert [int(re.search(r"(\d+)%", line)[1]) for line in lines[:3]] == [4, 59, 100]
     ranks, values = numbers(lines[3])
@@ -86,11 +86,11 @@ def test_the_live_run():
     says("Radius 31 does it at once", "wins little along a factor")
     assert all(a > box_along and r > box_anywhere for step, (a, r) in small.items() if step)
     assert small[60][0] - box_along < 0.01
-    says("It stops at .9879", "So .9879 is a perfect order")
+    says("along a factor stop at .9879?", "So .9879 is a perfect order")
     assert {large[step][0] for step in (60, 80, 100, 120)} == {0.9879} and large[120][1] > large[60][1]
     says("At random there are fewer ties, and the ceiling is .998")
     assert numbers(output("ceiling").replace("factor ", "factor: ")) == [0.9879, 0.9977]
-    says("its .81 along a factor is the luck of seed 0; seeds 1 and 2 start at −.03 and .03")
+    says("its .81 along a factor is the luck of seed 0")
     starts = [numbers(line.partition(": ")[2]) for line in output("scores").strip().splitlines()[1:]]
     assert [along for along, _ in starts] == [0.81, -0.03, 0.03] and round(large[0][0], 2) == 0.81
     says("After five steps", "already the correlation is at .83")
@@ -102,7 +102,7 @@ def test_the_live_run():
 def test_three_seeds_three_pictures():
     says(
         "Three times a perfect order along a factor, .987 to .994 at random",
-        "it has .9975 ± .0003 at random, over five seeds",
+        "near the ceiling, .9975 ± .0003 at random over five seeds",
     )
     lines = [line for line in output("seeds-figure").splitlines() if line.startswith("seed ")]
     found = [numbers(line.partition(":")[2]) for line in lines]
@@ -123,15 +123,15 @@ def test_the_pattern():
     assert over[2:] == learnt[2:] and over_multiplied[3] == 0.993
     says("turned over, it falls below the box", ".941 between .930 and .954")
     assert over[0] < box[0] and over[1] < box[1] and [smooth[1], box[1], learnt[1]] == [0.941, 0.930, 0.954]
-    says("it is as good along a factor and keeps about half of its lead at random")
-    assert smooth[0] == learnt[0] and (smooth[1] - box[1]) / (learnt[1] - box[1]) == pytest.approx(0.5, abs=0.1)
+    says("without them it keeps about half of its lead at random")
+    assert (smooth[1] - box[1]) / (learnt[1] - box[1]) == pytest.approx(0.5, abs=0.1)
     says("does as well as that at random, and best of all along a factor")
     assert multiplied[1] == smooth[1] and multiplied[0] == max(cells[0] for cells in found.values())
 
 
 def test_a_valley_has_the_distances_of_its_hill():
     """At radius 63, where each window covers the image, and not at radius 31."""
-    says("has exactly the same distances", "The picture cannot tell (a) from its opposite")
+    says("has exactly the same distances", "The picture cannot tell (a) from (c)")
     data = XYSquares(squares=1)
     pictures = data.images(torch.arange(0, 64, 5)).double() / 255
     for radius, same in ((63, True), (31, False)):
@@ -160,7 +160,7 @@ def test_table_61():
 def test_a_pattern_of_the_grid():
     lines = [line for line in output("sizes-figure").splitlines() if line.startswith("squares of")]
     found = {int(side): (along, anywhere) for side, along, anywhere in map(numbers, lines)}
-    says("all four have the perfect order along a factor, .9879, and .987 or more at random")
+    says("all four have the perfect order along a factor, and .987 or more at random")
     assert [*found] == [8, 4, 2, 1] and {along for along, _ in found.values()} == {0.9879}
     assert round(min(anywhere for _, anywhere in found.values()), 3) == 0.987
 
@@ -182,15 +182,14 @@ def test_few_pairs():
     says("has .49 ± .18 on all others", ".85 ± .06, still less than the box", ".96 ± .04 and is ahead on average")
     assert told[0] >= 0.97 and rest == [0.49, 0.18] and hundred == [0.85, 0.06] and many == [0.96, 0.04]
     assert hundred[0] < box == 0.93 < many[0]
-    says(".99 is about all that ties allow")
-    assert allowed == 0.994 and [cells[0][0] for cells in found.values()][1:] == [0.99, 0.99]
+    assert allowed == 0.994
 
 
 def test_elsewhere():
     rows = {name: [numbers(cell) for cell in cells] for name, cells in table("transfer").items()}
     own, *others = rows.values()
     box, small, large = (place - 1 for place in (3, 4, 5))
-    says("So the squared error has the .23 of chapter 15 here, and not Table 6.1's .36")
+    says("so the squared error has chapter 15's .23, and not the .36 of Table 6.1's batches")
     assert round(own[0][1], 2) == 0.23
     says("even a box has .983 to .988 along a factor")
     overlapping = [cells for name, cells in rows.items() if name.startswith(("spacing 6", "spacing 4", "spacing 2"))]
@@ -199,9 +198,9 @@ def test_elsewhere():
     four, one = rows["spacing 8, side 4"], rows["spacing 8, side 1"]
     assert [four[large], one[large]] == [[0.987, 0.989], [0.987, 0.972]]
     assert [four[box][1], one[box][1]] == [0.924, 0.908]
-    says("ahead of the box on its own grid, and only there", "(.92 against .97, and at random .77 against .91)")
+    says("ahead of the box on its own grid, and only there", "(at random .77 against .91)")
     assert own[small] > own[box] and all(cells[small][i] < cells[box][i] for cells in others for i in (0, 1))
-    assert [round(value, 2) for value in one[small] + one[box]] == [0.92, 0.77, 0.97, 0.91]
+    assert [round(value, 2) for value in (one[small][1], one[box][1])] == [0.77, 0.91]
 
 
 def test_sprites():
@@ -220,7 +219,7 @@ def test_how_soft():
     assert (round(min(stuck), 2), round(max(stuck), 2)) == (0.90, 0.95) and min(one + hundred) >= 0.986
     says("the seeds come within .004 of the others")
     assert max(abs(a - b) for a, b in zip(one, hundred, strict=True)) <= 0.004
-    says("is linear: .271, where the ranks have −.001", "(.991, between .977 and .995)")
+    says("Linear it is only at the blind start", "(.991, between .977 and .995)")
     ends = {name: [*map(float, cells)] for name, cells in table("ends").items()}
     assert ends["radius 63, start"][:3] == [0.271, 0.271, -0.001]
     assert ends["radius 63, 600 steps"][:3] == [0.977, 0.991, 0.995]
@@ -235,9 +234,7 @@ def test_the_size_of_a_kernel():
     pixel, ratio = zip(
         *(map(float, re.search(r"costs ([\d.]+), .* sharp ([\d.]+);", x).groups()) for x in lines), strict=True
     )
-    says("on 64 × 64 pixels it is .57", "came out at 1.67 and .76")
     assert pixel == (0.57, 1.67, 0.76)
-    says("is 22 times the sharp one, where the box has 13, and that of radius 63 is *less*, 9 times")
     assert [*map(round, ratio)] == [13, 22, 9]
     box, small, large = ([numbers(pair) for pair in line.rpartition("large: ")[2].split("; ")] for line in lines)
     assert all(len({along for along, _ in found}) == 1 for found in (box, small, large))
@@ -254,7 +251,7 @@ def test_verdicts_are_those_of_the_store():
 def test_the_cards_say_what_the_text_says():
     results = Store().results()
     verdicts = {claim.id.split("/")[1]: best_verdict(claim, results) for claim in load_claims()}
-    says("Neither card concludes anything", "It does, but see its control")
+    says("Neither card concludes anything", "than there are in the images, but see its control")
     assert verdicts["figure-6.1"].verdict == verdicts["figure-6.2"].verdict == "inconclusive"
     (order,) = verdicts["figure-6.2"].orders
     assert order.holds and order.passing == ("untrained",)
@@ -272,16 +269,16 @@ def test_two_kinds_of_large_kernels():
     for run in Store().results("small").values():
         if run["measurement"] == "kernels.learnt" and run["settings"]["radius"] == 63:
             found[run["settings"]["steps"]][run["seed"]] = run["metrics"]
-    says("two of five seeds were still at .977 and .978, and the other three at .995")
+    says(".977 and .978 for two of the five seeds and .995 for the others")
     linear = {seed: round(metrics["factors/linear"], 3) for seed, metrics in found[600].items()}
     slow = {seed for seed, value in linear.items() if value < 0.98}
     assert sorted(linear.values()) == [0.977, 0.978, 0.995, 0.995, 0.995]
-    says("after 3,000 steps it is still the same two and three", "the three others hardly have any")
+    says("Those two kernels grow a pattern at the squares' places, the others hardly any")
     for steps, least, most in ((600, 0.03, 0.016), (3_000, 0.04, 0.003)):
         powers = {seed: metrics["power-at-the-grid"] for seed, metrics in found[steps].items()}
         assert {seed for seed, power in powers.items() if power > least} == slow
         assert {seed for seed, power in powers.items() if power < most} == {*range(5)} - slow
-    says("All five agree at random to .001")
+    says("after 3,000 steps all five agree at random to .001")
     for name in ("random/linear", "random/rank"):
         values = [metrics[name] for metrics in found[3_000].values()]
         assert len(values) == 5 and max(values) - min(values) < 0.001
@@ -293,7 +290,6 @@ def test_at_work():
     assert {row[0] for row in rows.values()} == {5} and len(rows) == 8
     says("ahead of the Gaussian blur with the Ada-GVAE, a MIG of .58 against .31, and not of the box")
     assert [round(rows["AdaGVAE", loss][2], 2) for loss in ("learnt", "mse-gaussian")] == [0.58, 0.31]
-    says("The Gaussian orders no worse")
     for framework in ("BetaVAE", "AdaGVAE"):
         nothing, gaussian, box, learnt = (
             rows[framework, loss] for loss in ("mse", "mse-gaussian", "mse-box", "learnt")

@@ -150,8 +150,8 @@ def test_at_the_thesis_size():
     (claim,) = [claim for claim in load_claims() if claim.id == "distances/figure-5.4-xysquares"]
     finished = Store().results("full")
     ada, plain = ([finished[run.id] for run in part.runs() if run.id in finished] for part in parts_of(claim, "full"))
-    says("Ten are planned, five seeds of each method; these are finished")
-    assert len(table("full")) == len(ada) + len(plain)
+    says("Five seeds of each method:")
+    assert len(table("full")) == len(ada) + len(plain) == 10
     says("One run of 11,520 steps with batches of 32 keeps a processor core busy for half an hour and more")
     says(
         "The thesis trains 86,400 steps, 7.5 times as many",
@@ -159,29 +159,43 @@ def test_at_the_thesis_size():
     )
     for run in ada + plain:
         assert (run["settings"]["steps"], run["settings"]["batch_size"]) == (11_520, 32) and run["seconds"] > 1_800
-    says("the Ada-TVAE's axis alignment is above .7 in every run, the β-TVAE's below .35", "does not pass .9")
-    assert all(0.7 < run["metrics"]["axis-alignment"] < 0.9 for run in ada)
+    says("the Ada-TVAE's axis alignment is above .7 in every run, the β-TVAE's below .35", "stays at .76 and below")
+    assert all(0.75 <= round(run["metrics"]["axis-alignment"], 2) <= 0.76 for run in ada)
     assert all(run["metrics"]["axis-alignment"] < 0.35 for run in plain)
     says(
         "over all of its 25 latents",
-        "three of its runs know where all three squares are (.96 and more each), and one has lost",
+        "four of its runs know where all three squares are (.96 and more each), and one has lost",
     )
     assert {run["metrics"]["active-latents"] for run in plain} == {25}
     knowing = [run for run in plain if min(orders(run)) > 0.96]
     (losing,) = [orders(run) for run in plain if run not in knowing]
-    assert len(knowing) == 3 and losing[0] < 0.3 and min(losing[1:]) > 0.95
+    assert len(knowing) == 4 and losing[0] < 0.3 and min(losing[1:]) > 0.95
     says(
         "The Ada-TVAE has kept four latents each time",
-        "little order is left, .21 to .36, and which one it is depends on",
+        "little order is left, .18 to .36, and which one it is depends on",
     )
     assert {run["metrics"]["active-latents"] for run in ada} == {4}
     lost = [min(orders(run)) for run in ada]
     assert all(sorted(orders(run))[1] > 0.95 for run in ada)
-    assert (round(min(lost), 2), round(max(lost), 2)) == (0.21, 0.36)
+    assert (round(min(lost), 2), round(max(lost), 2)) == (0.18, 0.36)
     assert len({orders(run).index(min(orders(run))) for run in ada}) > 1
     says("they leave from .31 to .36 of the variance, less than half")
     left = [round(run["metrics"]["left"], 2) for run in ada + plain]
     assert (min(left), max(left)) == (0.31, 0.36)
+    verdict = best_verdict(claim, Store().results())
+    assert (verdict.verdict, verdict.scale, verdict.orders[0].passing) == ("inconclusive", "full", ("shuffled",))
+    says("*Full*, and inconclusive all the same", "The axes lie at .76", ".76 above .26", "from .33 to .07")
+    assert [f"{value:.2f}" for value in (*verdict.orders[0].means, *verdict.orders[0].controls)] == [
+        "0.76",
+        "0.26",
+        "0.33",
+        "0.07",
+    ]
+    says("its MIG is .00, that of the runs .43")
+    mig = [statistics.fmean(run["metrics"][name] for run in ada) for name in ("control/shuffled/mig", "mig")]
+    assert [f"{value:.2f}" for value in mig] == ["0.00", "0.43"]
+    shuffled = [round(run["metrics"]["control/shuffled/axis-alignment"], 2) for run in ada]
+    assert (min(shuffled), max(shuffled)) == (0.31, 0.37) and "(.31 to .37)" in " ".join(claim.finding.split())
 
 
 def test_what_the_models_of_the_thesis_size_draw():
@@ -315,7 +329,12 @@ def test_verdicts_are_those_of_the_store():
     assert all(order.holds for order in found["section-5.4.6-both"].orders)
     assert not any(all(order.holds for order in found[name].orders) for name in failing)
     says("the Ada-TVAE still leaves .55 of the pixels' variance")
-    assert round(found["figure-5.6"].learnt[0].left, 2) == 0.55
+    assert round(found["figure-5.5-schedule"].learnt[0].left, 2) == 0.55
+    says("What was trained at the thesis' size (Figures 5.4 and 5.6 on XYSquares) lost a square")
+    assert [name for name, each in found.items() if each.scale == "full" and each.verdict != "not run"] == [
+        "figure-5.4-xysquares",
+        "figure-5.6",
+    ]
 
 
 def test_others_with_convolutions():
@@ -334,5 +353,5 @@ def test_others_with_convolutions():
 def test_what_is_drawn():
     says("Triplets teach the encoder; the decoder lags behind")
     assert min(float(row["left"]) for row in table("climb-text").values()) > 0.4
-    says("and still nothing is concluded: .55 of the pixels' variance is left")
+    says("But .55 of the pixels' variance is left, more than half")
     assert table("stored-table")["Ada-TVAE"]["left"] == "0.55"

@@ -38,7 +38,8 @@ def gaussian_total_correlation(encode, data=None, seed: int = 0, *, num_samples:
     values : "total_correlation" (the headline, of the mean representation), "sampled_total_correlation".
 
     Constant latents are left out (their share is 0); latents that depend linearly on each other, such as duplicates,
-    have +inf. Source: Locatello et al., Challenging common assumptions, 2019, Section 5.2 and Appendix C. Chapter 04.
+    have +inf. Source: Locatello et al., Challenging common assumptions, 2019, Section 5.2 and Appendix C.
+    Chapter 05 and Chapter 09.
     """
     latents, log_variance = draw_gaussians(encode, data, num_samples, seed, posterior)
     return from_samples(latents, log_variance=log_variance, seed=seed)

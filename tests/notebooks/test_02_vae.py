@@ -92,6 +92,7 @@ def test_overlap_sorts_the_latent():
     says("two seeds are nearly in order, those of three are shuffled")
     assert sum(jump < 1.5 for jump in jumps[30]) == 2 and sum(jump > 2.5 for jump in jumps[30]) == 3
     assert min(jumps[0.1]) > 1 and mistaken[0.1][1] < 0.01 and mistaken[0.1][0] < 0.2
+    says("and the bells lie on top of each other")
     assert mistaken[30][1] == pytest.approx(7 / 8, abs=0.02)
 
 

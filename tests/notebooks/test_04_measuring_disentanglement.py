@@ -188,6 +188,9 @@ def test_one_code_and_seven_settings():
     assert rows.loc["20 bins", "stretched"] < 0.6 and rows.loc["equal mass", "stretched"] > 0.99
     assert (rows.loc[["20 bins", "5 bins", "100 bins"], "outlier"] == 0).all()
     assert rows.loc["equal mass", "outlier"] > 0.99
+    says("from 300 points, every score that is not 0 comes out lower")
+    few, many = rows.loc[["n = 300", "20 bins"]].dropna(axis=1).to_numpy()
+    assert len(few) == 5 and ((few < many) | (many == 0)).all()
     faint = rows["faint"]
     assert 25 < faint["over the sum"] / faint["20 bins"] < 35 and faint["20 bins"] == pytest.approx(1 / 50, abs=0.003)
     vae = rows["VAE, β = 1"]

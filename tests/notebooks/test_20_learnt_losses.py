@@ -143,6 +143,7 @@ def test_a_valley_has_the_distances_of_its_hill():
 def test_by_hand_kernels():
     bands, ramp, roots, box, low, high, learnt = ([*map(float, cells)] for cells in table("by-hand").values())
     says("All three sums beat the box ($c = 0$) at random by a wide margin", ".995 against .983")
+    says("has the order along a factor exactly right, ties included, hence 1.000 and not .9879")
     assert min(bands[1], ramp[1], roots[1]) > box[1] + 0.03 and ramp[0] == 1.0
     assert learnt[1] == 0.995 and max(bands[1], ramp[1], roots[1]) == roots[1] == 0.983
     says("The box climbs from .930 to .952 and .966 as its plateau rises")
@@ -238,6 +239,7 @@ def test_the_size_of_a_kernel():
     assert [*map(round, ratio)] == [13, 22, 9]
     box, small, large = ([numbers(pair) for pair in line.rpartition("large: ")[2].split("; ")] for line in lines)
     assert all(len({along for along, _ in found}) == 1 for found in (box, small, large))
+    says("one pixel costs .57, 1.67 and .76, and the blurred term is 13, 22 and 9 times the sharp one")
     says("a tenth costs something, .979 for .995 and .918 for .930")
     assert [round(anywhere, 3) for found in (large, box) for _, anywhere in found[:2]] == [0.979, 0.995, 0.918, 0.930]
     says("At ten times the kernel's size, where it hardly counts any more, the correlations are the same")
@@ -256,12 +258,16 @@ def test_the_cards_say_what_the_text_says():
     (order,) = verdicts["figure-6.2"].orders
     assert order.holds and order.passing == ("untrained",)
     assert order.controls[0] > order.means[0]  # "lets through even more low frequencies"
-    says("and all eight numbers do", "at radius 63 they are .985 throughout")
+    says("and all eight numbers do", "at radius 63 they are .985 throughout, which is low where 1.00 is printed")
     large = [order for order in verdicts["table-6.1-learnt"].orders if order.first.startswith("learnt-63")]
     assert {order.second for order in large} == {"0.985"}
     assert [order.holds for order in verdicts["table-6.1-learnt"].orders] == [True] * 8
     says("and 63 is blind", "A learnt kernel can use the whole image")
     assert all(order.holds for order in verdicts["section-6.1.3-radius"].orders)
+    says("Neither symmetry nor the higher learning rate makes a clear difference along a factor, after 600 steps")
+    for name in ("section-6.1.3-symmetry", "table-a.6-rate"):
+        (order,) = verdicts[name].orders
+        assert not order.holds and abs(order.means[0] - order.means[1]) < 0.001
 
 
 def test_two_kinds_of_large_kernels():
@@ -303,17 +309,17 @@ def test_at_work():
     left = {}
     for run in Store().results("small").values():
         settings = run["settings"]
-        if run["measurement"] == "training.scores" and (settings["framework"], settings["beta"]) == (
-            "BetaVAE",
-            0.1,
-        ):
-            if (settings["spacing"], settings["latents"], settings["dci"]) == (2, 7, 800):
-                left.setdefault(settings["reconstruction"], []).append(run["metrics"]["reconstruction"])
+        if run["measurement"] == "training.scores" and settings["framework"] in ("BetaVAE", "AdaGVAE"):
+            if {"spacing": 2, "latents": 7, "steps": 2_000, "dci": 800}.items() <= settings.items():
+                key = settings["framework"], settings["reconstruction"], str(settings["beta"])
+                left.setdefault(key, []).append(run["metrics"]["reconstruction"])
+    left = {key: statistics.fmean(values) for key, values in left.items()}
     says("with the learnt loss leaves .45 of the variance, close to the limit, and with the box .35")
-    assert {name: round(statistics.fmean(values), 2) for name, values in left.items()} == {
-        "learnt": 0.45,
-        "mse-box": 0.35,
-    }
+    assert [round(left["BetaVAE", loss, "0.1"], 2) for loss in ("learnt", "mse-box")] == [0.45, 0.35]
+    says("leaves less than half of the variance of the pixels; the Ada-GVAE gets the same β, and leaves more")
+    for loss in ("mse", "mse-gaussian", "mse-box", "learnt"):
+        (beta,) = {table("work")[framework, loss][1] for framework in ("BetaVAE", "AdaGVAE")}
+        assert left["BetaVAE", loss, beta] < min(0.5, left["AdaGVAE", loss, beta])
     verdicts = {claim.id: best_verdict(claim, Store().results()) for claim in load_claims()}
     against = {order.second: order for order in verdicts["distances/figure-6.4"].orders}
     assert [order.holds for name, order in against.items() if name.endswith("mse")] == [True, True]

@@ -105,7 +105,7 @@ def test_the_prediction_comes_before_what_gives_it_away():
 
 def test_many_turns():
     (low, high, near), *_ = re.findall(r"0(\.\d\d) to 0(\.\d\d); (\d\.\d)%", output("many-turns"))
-    says(f"a thousand of them lay between {low} and {high}, and only {near} % between .51 and .60")
+    says(f"a thousand of them lay between {low} and {high}, and only {near} % between .52 and .57")
     says(f"(Of the thousand turns above only {near} % lie where these do.)")
 
 
@@ -156,17 +156,14 @@ def test_the_stored_runs():
     told = [row for name, row in found.items() if name.startswith("ℓ1")]
     scattered = found["ℓ2, hard"]
     assert all(abs(row[1] - 0.52) < 0.07 and abs(row[4] - 0.25) < 0.03 and row[2] < 0.03 for row in told)
-    says(
-        "furthest to the right the soft loss that is not detached", "The five in ℓ2 are scattered, as the turned codes"
-    )
-    assert found["ℓ1, soft"][4] == max(row[4] for row in told)
+    says("furthest off the soft loss that is not detached", "The five in ℓ2 are scattered, as the turned codes")
     assert found["ℓ1, soft"][1] == max(row[1] for row in told) and scattered[2] > 4 * max(row[2] for row in told)
     runs = [run for run in Store().results("small").values() if run["settings"].get("framework") == "TripletVAE"]
     values = {1: [], 2: []}
     for run in runs:
         values[run["settings"]["norm"]].append(run["metrics"]["axis-alignment"])
-    says("an axis alignment between .51 and .60")
-    assert [round(end(values[1]), 2) for end in (min, max)] == [0.51, 0.60]
+    says("an axis alignment between .52 and .57")
+    assert [round(end(values[1]), 2) for end in (min, max)] == [0.52, 0.57]
     says("(\\tfrac12 - \\tfrac17)/(1 - \\tfrac17) = .42", "(.42^3 \\cdot 1)^{1/4} = .52")
     assert round((1 / 2 - 1 / 7) / (1 - 1 / 7), 2) == 0.42 and round((5 / 12) ** 0.75, 2) == 0.52
 
@@ -215,8 +212,8 @@ def test_how_much_was_told():
 def test_claims_are_those_of_the_store():
     """The numbers that the text takes from cards; the cards themselves are compared for every notebook."""
     orders = verdict("distances/figure-5.1-xysquares").orders
-    says("So .98 against .33, in the card of Figure 5.1", "Is .33 (.00 without self-pairs) what one has")
-    assert [round(mean(values), 2) for values in orders[0].values] == [0.98, 0.33]
+    says("So .99 against .33, in the card of Figure 5.1", "Is .33 (.00 without self-pairs) what one has")
+    assert [round(mean(values), 2) for values in orders[0].values] == [0.99, 0.33]
     says("from a rank correlation of .00 to one of .98 (over distinct pairs")
     told = distinct(framework="TripletVAE", norm=1, triplet="hard", decoder_gradient=True)
     assert round(told, 2) == 0.98 and abs(distinct(framework="BetaVAE", beta=0.01)) < 0.005
@@ -239,12 +236,12 @@ def test_claims_are_those_of_the_store():
     )
     says("linear and less aligned than that, which a split passes as well as a rotation")
     assert all(order.holds for order in verdict("distances/figure-5.2").orders)
-    says("the soft loss is *behind*, by .013 in the mean", "on other tasks")
-    says("with a gap of .36 in place of .1 at most, a bar of ours")
+    says("the soft loss is *behind*, by .012 in the mean", "on other tasks")
+    says("with a gap of .47 in place of .1 at most, a bar of ours")
     (linear,) = verdict("distances/section-5.1.2").orders
-    assert [round(mean(linear.values[1]) - mean(linear.values[0]), 3)] == [0.013]
+    assert [round(mean(linear.values[1]) - mean(linear.values[0]), 3)] == [0.012]
     (gap,) = verdict("distances/figure-5.3-full").orders
-    assert round(mean(gap.values[1]), 2) == 0.36 and not gap.holds
+    assert round(mean(gap.values[1]), 2) == 0.47 and not gap.holds
     assert verdict("distances/figure-5.3-full").verdict == verdict("distances/figure-5.3-detached").verdict
     assert verdict("distances/figure-5.3-detached").verdict == "inconclusive"
     shown = set(re.findall(r"^card\(\"(.+)\"\)$", "\n".join(cell.source for cell in CELLS.values()), re.MULTILINE))

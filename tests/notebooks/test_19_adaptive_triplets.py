@@ -132,12 +132,12 @@ def test_the_climb_begins_at_the_bar():
 
 def test_stored_runs():
     rows = table("stored-table")
-    says("axis alignment from .529 to .979, MIG from .238 to .797", "Six latents still have a variance above .01")
+    says("axis alignment from .521 to .986, MIG from .247 to .834", "Six latents still have a variance above .01")
     plain, weak = rows["β-TVAE"], rows["Ada-TVAE"]
-    assert [first(row["axis"]) for row in (plain, weak)] == [0.529, 0.979]
-    assert [first(row["MIG"]) for row in (plain, weak)] == [0.238, 0.797]
-    says("The β-TVAE reaches .98 in the first two and .53 in the third")
-    assert [round(first(plain[score]), 2) for score in ("rank", "linearity", "axis")] == [0.98, 0.98, 0.53]
+    assert [first(row["axis"]) for row in (plain, weak)] == [0.521, 0.986]
+    assert [first(row["MIG"]) for row in (plain, weak)] == [0.247, 0.834]
+    says("The β-TVAE reaches .99 in the first two and .52 in the third")
+    assert [round(first(plain[score]), 2) for score in ("rank", "linearity", "axis")] == [0.99, 0.99, 0.52]
     stored = Store().results("small").values()
     runs = [run["metrics"] for run in stored if run["settings"].get("framework") == "TripletVAE"]
     untrained = [(run["control/untrained/axis-alignment"], run["control/untrained/mig"]) for run in runs]
@@ -179,7 +179,7 @@ def test_at_the_thesis_size():
     assert all(sorted(orders(run))[1] > 0.95 for run in ada)
     assert (round(min(lost), 2), round(max(lost), 2)) == (0.18, 0.36)
     assert len({orders(run).index(min(orders(run))) for run in ada}) > 1
-    says("they leave from .31 to .36 of the variance, less than half")
+    says("they leave from .31 to .36 of the variance")
     left = [round(run["metrics"]["left"], 2) for run in ada + plain]
     assert (min(left), max(left)) == (0.31, 0.36)
     verdict = best_verdict(claim, Store().results())
@@ -256,11 +256,11 @@ def test_pressure_from_the_start():
 
 def test_without_supervision():
     squared, blurred, told = table("unsupervised").values()
-    says("MIG .744, hardly below the .797", "and four used latents")
-    assert first(blurred["MIG"]) == 0.744 and first(told["MIG"]) == 0.797 and blurred["used latents"] == "4.0"
-    says("1.2 used latents, no order over distinct pairs, an axis alignment of .949 all the same")
-    assert squared["used latents"] == "1.2" and abs(float(squared["rank, distinct pairs"])) < 0.02
-    assert first(squared["axis"]) == 0.949
+    says("MIG .799, hardly below the .834", "and four used latents")
+    assert first(blurred["MIG"]) == 0.799 and first(told["MIG"]) == 0.834 and blurred["used latents"] == "4.0"
+    says("two used latents, no order over distinct pairs, MIG .04, an axis alignment of .77 all the same")
+    assert squared["used latents"] == "2.0" and abs(float(squared["rank, distinct pairs"])) < 0.02
+    assert round(first(squared["axis"]), 2) == 0.77 and round(first(squared["MIG"]), 2) == 0.04
 
 
 def test_pressure_on_a_code_that_has_the_distances():
@@ -294,19 +294,20 @@ def test_strong_schedules():
     rows = table("strong")
     assert {row["seeds"] for row in rows.values()} == {"5"}
     weak, strong, both = rows["weight, weak"], rows["weight, strong"], rows["both, strong"]
-    assert first(strong["rank"]) < first(both["rank"]) - 0.15 < first(weak["rank"]) - 0.25
+    assert first(strong["rank"]) < first(both["rank"]) - 0.1 < first(weak["rank"]) - 0.3
     runs = runs_of_schedule("weight_strong")
-    says("all five seeds lose the distances, and three of them end with a single latent")
+    says("four seeds of five lose the distances, and three of them end with a single latent")
     alone = [run for run in runs if run["active-latents"] == 1]
-    assert len(runs) == 5 and max(run["rank"] for run in runs) < 0.7 and len(alone) == 3
-    says("The axis alignment gives those three 1.00, and falls for the two alone that have a second latent left")
+    assert len(runs) == 5 and sorted(run["rank"] for run in runs)[3] < 0.7 < 0.9 < max(run["rank"] for run in runs)
+    assert len(alone) == 3
+    says("gives those three 1.00; it falls for the one alone that has a second latent left, and by .05")
     assert {round(run["axis-alignment"], 2) for run in alone} == {1.0}
-    fallen = [run for run in runs if run["axis-alignment-fall"] > 0.1]
-    assert len(fallen) == 2 and {run["active-latents"] for run in fallen} == {2}
-    says("the card's first row does not hold", "The third row cannot hold")
+    (fallen,) = [run for run in runs if run["axis-alignment-fall"] > 0.01]
+    assert fallen["active-latents"] == 2 and round(fallen["axis-alignment-fall"], 2) in (0.04, 0.05)
+    says("the card's first two rows do not hold", "The third row cannot hold")
     assert all(run["axis-alignment-fall"] == pytest.approx(0, abs=0.001) for run in alone)
     card = CHAPTER.table("card-schedules")
-    assert [row[-1] for row in card.values()] == ["no", "yes", "no"]
+    assert [row[-1] for row in card.values()] == ["no", "no", "no"]
 
 
 def test_masks_with_gradients():
@@ -324,12 +325,17 @@ def test_verdicts_are_those_of_the_store():
     verdicts = {claim.id.partition("/")[2]: best_verdict(claim, results).verdict for claim in mine}
     failing = ["section-5.4.5", "figure-5.4-schedules", "figure-5.7-xysquares"]
     failing += ["figure-5.5-schedule", "section-5.4.6-threshold"]
-    assert {verdicts[name] for name in [*failing, "section-5.4.6-both"]} == {"inconclusive"}
+    assert {verdicts[name] for name in failing} == {"inconclusive"} and verdicts["section-5.4.6-both"] == "match"
     found = {claim.id.partition("/")[2]: best_verdict(claim, results) for claim in mine}
     assert all(order.holds for order in found["section-5.4.6-both"].orders)
-    assert not any(all(order.holds for order in found[name].orders) for name in failing)
-    says("the Ada-TVAE still leaves .55 of the pixels' variance")
-    assert round(found["figure-5.5-schedule"].learnt[0].left, 2) == 0.55
+    holding = [name for name in failing if all(order.holds for order in found[name].orders)]
+    assert holding == ["figure-5.7-xysquares"]  # a comparison that the thesis does not make
+    says("The Ada-GVAE, beside which Figure 5.5 is held, leaves half of the pixels' variance")
+    for name in ("figure-5.5-xysquares", "figure-5.5-convolutions"):
+        assert [round(arm.left, 2) for arm in found[name].learnt if not arm.holds] == [0.5]
+    says("twice the order is not there", "with divergences the axes are lower in two seeds of five only")
+    (first_step, _) = found["figure-5.5-differences"].orders
+    assert not first_step.holds and sum(value < 0.9 for value in first_step.values[1]) == 2
     says("What was trained at the thesis' size (Figures 5.4 and 5.6 on XYSquares) lost a square")
     assert [name for name, each in found.items() if each.scale == "full" and each.verdict != "not run"] == [
         "figure-5.4-xysquares",
@@ -353,5 +359,5 @@ def test_others_with_convolutions():
 def test_what_is_drawn():
     says("Triplets teach the encoder; the decoder lags behind")
     assert min(float(row["left"]) for row in table("climb-text").values()) > 0.4
-    says("But .55 of the pixels' variance is left, more than half")
-    assert table("stored-table")["Ada-TVAE"]["left"] == "0.55"
+    says("Of the pixels' variance .36 and .43 are left. That is less than half")
+    assert [table("stored-table")[name]["left"] for name in ("β-TVAE", "Ada-TVAE")] == ["0.36", "0.43"]

@@ -1,6 +1,7 @@
 # Everything starts here; each verb first sets up what it needs. `make` alone lists the verbs.
 PYTHON ?= python3
-WORKERS ?= 2
+# Workers of the tests: one more than CI has cores, as now and then one only waits, for a browser or for a limit of time.
+WORKERS ?= 3
 CONSTRAINTS ?= constraints.txt
 
 VENV := .venv

@@ -15,8 +15,8 @@ import site_rules
 
 RULES = ("load_faults", *(rule.__name__ for rule in (*page_rules.ONCE, *page_rules.AT_EACH_WIDTH)))
 NOT_FOR_PAPER = ("genindex.html", "search.html")  # made by Sphinx: one searches them, nobody prints them
-# Asked again of every page in the dark theme; on the theme the others do not depend. To open each page anew for it would
-# set every formula of the book a second time.
+# Asked again of every page in the dark theme; the others do not depend on it. To open each page anew would set every
+# formula of the book a second time.
 AGAIN = dict(once=(page_rules.picture_faults,), at_each_width=(page_rules.contrast_faults,))
 # The reader's own switch, which goes round three states.
 DARKEN = """() => {

@@ -280,7 +280,7 @@ def test_what_is_said_of_models_that_are_not_shown():
     assert [round(each["modularity"], 2) for each in many] == [0.99, 1.00]
     assert {int(count) for each in many for count in each["dealt out"].split("+")} == {5, 6, 7}
     says(
-        "two small runs with 25 latents, split over five to seven each, score .15 and .17", ".99 and 1.00 for the runs"
+        "two small runs with 25 latents, split over five to seven each, score .15 and .17", ".99 and 1.00 for those two"
     )
 
 

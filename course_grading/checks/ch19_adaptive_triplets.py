@@ -326,9 +326,9 @@ RUNS = {
 WORDS = ("adaptive", "by pixels", "collapsed", "shuffled", "split", "turned", "untrained")
 RUNS_MISTAKES = {
     "A: turned codes have a lower axis alignment than this, and MIG well below a quarter.": "turned",
-    "A: the distances are there, the axes are not: .53 is what factors dealt out to two latents have.": "adaptive",
+    "A: the distances are there, the axes are not: .52 is what factors dealt out to two latents have.": "adaptive",
     "B: axis alignment is perfect, and only one latent is used. Four factors cannot have one each.": "adaptive",
-    "B: a rank of .52 and a MIG of .07 are little, but more than images without their codes can have.": "shuffled",
+    "B: a rank of .53 and a MIG of .08 are little, but more than images without their codes can have.": "shuffled",
     "C: after a training with weights a shuffled run has a line and an axis. This one has neither.": "shuffled",
     "C: no latent is used at all, and nothing lies along a line.": "collapsed",
     "D: a collapsed code has lost the rank and the MIG. Here both are high.": "collapsed",
@@ -336,7 +336,7 @@ RUNS_MISTAKES = {
     "D: a split code has an axis alignment of about a half.": "split",
     "E: it has collapsed too, but it knows nothing: the rank is that of an untrained network, MIG 0.": "collapsed",
     "E: a perfect axis with a MIG of 0 says that the one used latent follows no factor.": "adaptive",
-    "F: with seven latents, factors that are dealt out and not mixed have .52 and .24, as in A.": "split",
+    "F: with seven latents, factors that are dealt out and not mixed have .52 and .25, as in A.": "split",
     "G: rank and MIG are a little below those of D, which was told the factors.": "adaptive",
     "G: a collapsed code has lost the rank and the MIG. Here both are high.": "collapsed",
     "F: the rank is high and all latents are used. What is low is the axis alignment.": "collapsed",

@@ -154,7 +154,7 @@ def test_no_two_words_can_be_exchanged(one, other, judged):
 USUAL = {
     "spacing": 2,
     "latents": 7,
-    "steps": 1_500,
+    "steps": 3_000,
     "sampler": "scaled_l1",
     "decoder_gradient": True,
     "triplet": "hard",

@@ -147,10 +147,11 @@ def test_a_job_that_is_preempted_comes_again(more, store):
 
 
 def test_a_budget_ends_jobs(more, store):
-    long = Run(DRAW, {"seconds": 600})
+    """It has to have begun by then: before, what starts it may not listen to a signal yet."""
+    long = Run(DRAW, {"seconds": 120})
     executor = jobs(store)
     started = time.monotonic()
-    outcome = run_missing([long, Run(DRAW)], store, budget=3, executor=executor)
+    outcome = run_missing([long, Run(DRAW)], store, budget=20, executor=executor)
     assert outcome.out_of_time and outcome.left == [long.id, Run(DRAW).id] and not outcome.failed
     (job,) = executor._jobs.values()
     job.wait()

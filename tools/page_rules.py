@@ -174,11 +174,6 @@ def details_faults(page) -> list[str]:
     return found + page.evaluate(DETAILS)
 
 
-def open_answers(page) -> None:
-    """Open all answers at once, where whether they respond is no question; other rules then see their text."""
-    page.evaluate("document.querySelectorAll('article details').forEach(details => details.open = true)")
-
-
 def _picture_at(page, slider, picture, key: str) -> bytes:
     """What the reader sees after a key has moved the slider."""
     slider.focus()

@@ -104,11 +104,12 @@ def compared(number: Number, samples: Samples, trained: bool) -> Compared:
         return Compared(*printed, ours, values, *ends, None, agrees, "" if agrees else why, near and not agrees)
     low, high = prediction_interval(values, number.of or 1) if len(values) > 1 else (ours, ours)
     control = _nearest(number.what, ours, samples)
-    outside = not low <= float(number.value) <= high
+    half = _half_a_digit(number)
+    outside = not low - half <= float(number.value) <= high + half
     if len(values) < FEWEST:
         why = f"{number.what} has {len(values)} of the {FEWEST} seeds that a number needs"
     elif outside:
-        why = f"{number.what} is {number.value} in the paper, outside {low:.4g} to {high:.4g}"
+        why = f"{number.what} is {number.value} in the paper, outside {low:.4g} to {high:.4g} by more than rounding"
     elif control is None:
         why = f"{number.what} has no control"
     elif not high - low < abs(ours - control):
@@ -121,10 +122,15 @@ def compared(number: Number, samples: Samples, trained: bool) -> Compared:
 
 def _errors(number: Number, values: Sequence[float], off: float) -> float:
     """By how many standard errors of our sample a number is off, beyond the rounding of print; 0 if none was drawn."""
-    half = 0.5 * 10.0 ** Decimal(number.value).as_tuple().exponent
+    half = _half_a_digit(number)
     if len(values) < 2 or number.tolerance <= half or not (spread := stdev(values)):
         return 0.0
     return max(off - half, 0.0) / (spread / len(values) ** 0.5)
+
+
+def _half_a_digit(number: Number) -> float:
+    """By how much rounding may have moved what is printed."""
+    return 0.5 * 10.0 ** Decimal(number.value).as_tuple().exponent
 
 
 def steps_of(chain: str, samples: Samples, trained: bool, margin: float | None = None) -> list[Ordered]:

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.arguments import check_integers, check_numbers, check_seed
+from course_lib.data import GridDataset
 from course_lib.losses.blur import blur
 from course_lib.losses.soft_rank import spearman
 
@@ -47,14 +48,22 @@ class LearntKernel(nn.Module):
 
         All distances come from one matrix of inner products, so images are blurred once and not pair by pair.
         """
-        return sum(_squared_distances(view)[first, second] for view in (images, blur(images, self.kernel)))
+        return sum(squared_distances(view)[first, second] for view in (images, blur(images, self.kernel)))
+
+    def distances_in(self, data: GridDataset, index: Tensor, first: Tensor, second: Tensor) -> Tensor:
+        """The same of a dataset's images at `index` (B,), on [0, 1] as perceived distances are."""
+        return self.distances(data.images(index).float() / 255, first, second)
 
     def loss(self, images: Tensor, first: Tensor, second: Tensor, truth: Tensor) -> dict[str, Tensor]:
         """The terms `correlation` (−ρ) and `asymmetry` (times λ) for pairs of a batch with true distances (n,)."""
+        return self.terms(self.distances(images, first, second), truth)
+
+    def terms(self, distances: Tensor, truth: Tensor) -> dict[str, Tensor]:
+        """The same of pairs' distances d_h (n,), wherever they come from."""
         kernel = self.kernel
         asymmetry = (kernel - symmetrised(kernel)).square().sum() / kernel.square().sum()
         return {
-            "correlation": -spearman(self.distances(images, first, second), truth),
+            "correlation": -spearman(distances, truth),
             "asymmetry": self.symmetry * asymmetry,
         }
 
@@ -65,7 +74,7 @@ def symmetrised(kernel: Tensor) -> Tensor:
     return torch.cat([turned, turned.transpose(1, 2)]).mean(0)
 
 
-def _squared_distances(images: Tensor) -> Tensor:
+def squared_distances(images: Tensor) -> Tensor:
     """The mean squared difference of every two images (B, C, H, W): (B, B), never negative."""
     flat = images.flatten(1) - images.flatten(1).mean(0)  # centred, so that the differences below lose fewer digits
     with torch.autocast(images.device.type, enabled=False):

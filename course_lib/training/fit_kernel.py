@@ -51,7 +51,7 @@ def fit_kernel(
         index = singles(data.space, batch_size, generator)
         first, second = torch.randint(batch_size, (2, pairs), generator=generator, device=device)
         truth = factor_distance(data.space, index[first], index[second], by=by)
-        terms = kernel.loss(data.images(index).float() / 255, first, second, truth)
+        terms = kernel.terms(kernel.distances_in(data, index, first, second), truth)
         bad = next((name for name, term in terms.items() if not math.isfinite(term.item())), None)
         if bad is not None:
             raise FloatingPointError(f"The term {bad!r} is {terms[bad].item()} at step {step}.")

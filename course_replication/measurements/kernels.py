@@ -26,8 +26,11 @@ def learnt(context: Context, **settings) -> dict[str, float]:
     """
     before = LearntKernel(settings["radius"], symmetry=settings["symmetry"], seed=context.seed).kernel.detach()
     found = kernel_scores(trained_kernel(context.seed, device=context.device, **settings), context.generator)
-    untrained = kernel_scores(before, context.generator)
-    return found | {f"control/untrained/{name}": value for name, value in untrained.items()}
+    return with_untrained(found, kernel_scores(before, context.generator))
+
+
+def with_untrained(scores: dict[str, float], untrained: dict[str, float]) -> dict[str, float]:
+    return scores | {f"control/untrained/{name}": value for name, value in untrained.items()}
 
 
 def handmade(context: Context, kernel: str, radius: int) -> dict[str, float]:
@@ -51,6 +54,12 @@ def kernel_scores(kernel: Tensor, generator: torch.Generator) -> dict[str, float
     data = XYSquares()
     pairs = random_pairs(data.space, PAIRS, generator, batch_size=32)
     anywhere = correlations(ground_truth_distance(data.space)(*pairs), perceived_distance(data, loss=kernel)(*pairs))
+    return scores_from(kernel, anywhere, generator)
+
+
+def scores_from(kernel: Tensor, anywhere: tuple[float, float], generator: torch.Generator) -> dict[str, float]:
+    """`kernel_scores`, its correlations of pairs anywhere, linear and rank, being known."""
+    data = XYSquares()
     along = enumerated(data.options["spacing"], kernel)
     images = data.images(singles(data.space, SHOWN, generator)).float() / 255
     return {
@@ -88,8 +97,3 @@ def small_kernel(data: XYSquares, seed: int, steps: int) -> Tensor:
     kernel = LearntKernel(data.shape[-1] // 2 - 1, seed=seed)
     fit_kernel(kernel, data, steps=steps, seed=seed)
     return kernel.kernel.detach()
-
-
-STEPS, TABLE_STEPS = 600, 3_000  # at 600 the kernels of some seeds are still on their way up
-SEEDS = 5
-_PAIRS = f"{PAIRS:,} random pairs in place of 200,000"

@@ -205,7 +205,13 @@ def test_a_number_from_seeds_by_hand():
 def test_a_mean_of_runs_has_a_narrower_interval():
     """3 ± 2.776 against a mean of 5."""
     assert judge(claim(value="5.7", of=5), with_control(FIVE, 13.0)).verdict == "match"
-    assert judge(claim(value="5.8", of=5), with_control(FIVE, 13.0)).verdict == "fail"
+    assert judge(claim(value="5.9", of=5), with_control(FIVE, 13.0)).verdict == "fail"
+
+
+def test_print_rounds():
+    """3 ± 4.809: 7.85 is printed as 7.8 or 7.9, and what is printed as 8 may have been 7.5."""
+    for printed, verdict in (("7.85", "fail"), ("7.81", "match"), ("8", "match"), ("9", "fail")):
+        assert judge(claim(value=printed), with_control(FIVE, 13.0)).verdict == verdict, printed
 
 
 def test_a_number_needs_five_seeds_and_a_control():

@@ -311,7 +311,7 @@ def test_trainings_wait_for_a_gpu_and_the_rest_is_run(cheap, store):
 
 @needs_no_gpu
 def test_full_trainings_are_the_ones_that_wait():
-    runs = queue([CLAIMS[name] for name in ("distances/section-4.3-bound", "distances/figure-3.11")], "full")
+    runs = queue([CLAIMS[name] for name in ("distances/section-4.3-bound", "distances/figure-3.12")], "full")
     waiting = {run.measurement for run in runs if lacks_gpu(run, "auto")}
     assert waiting == {"combined.sweep", "training.scores"} and not any(lacks_gpu(run, "cpu") for run in runs)
     small = [run for claim in CLAIMS.values() for run in runs_of(claim, "small")]

@@ -94,8 +94,8 @@ def attempt(store: Store, run: Run, device: str = "auto", asked: Collection[str]
 
 
 def is_missing(results: Mapping[str, dict], run: Run, asked: Collection[str] = ()) -> bool:
-    """Whether the run has no result among these, or one without some of the metrics that are asked of it."""
-    return run.id not in results or bool(lacks(results[run.id], asked))
+    """Whether the run has no result among these that counts, or one that lacks some of the metrics asked of it."""
+    return run.id not in results or not counts(results[run.id]) or bool(lacks(results[run.id], asked))
 
 
 def known_to(run: Run, store: Store) -> dict[str, dict]:
@@ -109,12 +109,14 @@ def keep(store: Store, result: dict, asked: Collection[str] = (), *, dirty: bool
     """Store the result of a run that this process has claimed, and remove its partial work; whether it was added.
 
     asked : metrics for which a stored result that lacks them is replaced, if the new one has some of them. A ValueError
-    names those that it has not, or says what is wrong with the result. dirty : as in `check_committed`.
+    names those that it has not, or says what is wrong with the result. One that does not count is replaced as well.
+    dirty : as in `check_committed`.
     """
     check_committed(store, dirty, result["commit"])
-    again = result["id"] in store.results()
-    lacking = lacks(result, asked) if again else []
-    added = len(lacking) < len(asked) and store.replace(result) if again else store.add(result)
+    stored = store.results().get(result["id"])
+    lacking = lacks(result, asked) if stored else []
+    better = stored and (not counts(stored) or len(lacking) < len(asked))
+    added = store.replace(result) if better else store.add(result)
     shutil.rmtree(store.scratch(result["id"]), ignore_errors=True)
     if lacking:
         raise ValueError(f"metrics: {result['measurement']} does not return {', '.join(lacking)}, as a claim asks.")

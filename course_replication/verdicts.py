@@ -22,6 +22,7 @@ from course_replication.comparisons import (
     steps_of,
 )
 from course_replication.plans import Plans, deviations_of, metrics_of, parts_of, planned, runs_of
+from course_replication.runs import counts
 
 VERDICTS = ("match", "direction", "fail", "inconclusive", "not run", "out of reach")
 KINDS = (*EVIDENCE.values(),)  # of evidence
@@ -60,13 +61,14 @@ class Verdict:
 
 
 def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", plans: Plans | None = None) -> Verdict:
-    """The verdict on a claim from the results (by run) of its runs at that scale, and of no other runs.
+    """The verdict on a claim from the results (by run) of its runs at that scale that committed code has made.
 
     What needs no training is compared to the printed precision or the claim's tolerance; trained runs by the 95 %
     prediction interval and one-sided 95 % tests, which their controls undergo as well.
     """
     claim = claim.at(scale)
     runs, parts = runs_of(claim, scale, plans), parts_of(claim, scale, plans)
+    results = {run: each for run, each in results.items() if counts(each)}
     trained = claim.kind == "trained"
     sized = scale if trained else "exact"
     if claim.kind == "out-of-reach":

@@ -187,6 +187,15 @@ def test_numbers_are_settings_unless_the_match_is_by_value():
     assert found.verdict == "match" and found.numbers == ()
 
 
+def test_results_of_changed_code_have_no_say():
+    part = Part("m:a", {}, seeds=5, scale="small")
+    results = {run.id: {"metrics": metrics} for run, metrics in zip(part.runs(), with_control(FIVE, 13.0), strict=True)}
+    assert verdict_of(claim(), results, "small", {"isa/a": (part,)}).verdict == "match"
+    results[part.run(4).id]["commit"] = "a" * 40 + "+"
+    found = verdict_of(claim(), results, "small", {"isa/a": (part,)})
+    assert (found.verdict, found.n, found.missing) == ("inconclusive", 4, 1)
+
+
 # ---- trained
 
 

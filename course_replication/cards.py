@@ -117,6 +117,9 @@ class Card:
         if shaky:
             steps = "; ".join(f"{step.first} > {step.second}" for step in shaky)
             said.append(f"Not shown any more when one of the seeds is left out: {steps}.")
+        bare = [f"{step.first} > {step.second}" for step in verdict.orders if not step.controlled]
+        if bare and verdict.claim.expects.uncontrolled:
+            said.append(f"Without a control: {'; '.join(bare)}. {sentence(verdict.claim.expects.uncontrolled)}")
         if verdict.claim.changed:
             said.append(f"Changed after its result had been seen: {sentence(verdict.claim.changed)}")
         differs = [number.why for number in verdict.numbers if not number.agrees and verdict.claim.kind == "trained"]

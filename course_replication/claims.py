@@ -86,7 +86,11 @@ class Expectation:
     margin : a difference of `order` that would be too small to speak of, stated before the runs.
     unlearnt : the claim is about not learning, so that its arms need not have learnt.
     somewhere : the statement does not say in which settings it is to hold.
-    doubt : why this measurement concludes nothing, whatever it shows: it asks something else than the paper does.
+    doubt : why this measurement concludes nothing, whatever it shows: it asks something else than the paper does, or
+        is circular.
+    uncontrolled : why a step of `order` needs no control. A score that a network's representation could have had before
+        it was trained, or could have by chance, has one; what is of images or losses alone, or counts what training
+        itself did, may have none. Without a reason such a step concludes nothing.
     """
 
     match: str
@@ -99,6 +103,7 @@ class Expectation:
     unlearnt: bool = False
     somewhere: bool = False
     doubt: str | None = None
+    uncontrolled: str | None = None
 
 
 @dataclass(frozen=True)

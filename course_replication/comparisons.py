@@ -55,6 +55,7 @@ class Ordered:
     holds, reversed : whether a > b is shown, or b > a: by a one-sided test over seeds; by value where nothing is
         drawn, and then a tie is no order.
     p : of that test of a > b. below : whether the difference is shown to be smaller than the claim's margin.
+    controlled : whether some control has both sides; what needs no training needs none.
     passing : the controls of which the same is shown. stable : whether it is shown without any one of the seeds, too.
     """
 
@@ -67,6 +68,7 @@ class Ordered:
     controls: tuple[float | None, float | None] = (None, None)
     reversed: bool = False
     below: bool = False
+    controlled: bool = True
     passing: tuple[str, ...] = ()
     stable: bool = True
 
@@ -162,6 +164,7 @@ def _step(names: tuple[str, str], samples: Samples, trained: bool, margin: float
         tuple(_nearest(name, mean, samples) for name, mean in zip(names, means, strict=True)),
         turned,
         margin is not None and not holds and _shown(moved, sides[0]),
+        bool(common) or not trained,
         tuple(sorted(passing)) if holds or turned else (),
         not (holds or turned) or all(_shown(*sides[ways], without=seed) for seed in seeds),
     )

@@ -113,13 +113,15 @@ def _asked(metric: str, parts: Sequence[tuple[Part, list[dict]]]) -> list[tuple[
 
 
 def deviations_of(claim: Claim, part: Part) -> tuple[str, ...]:
-    """Where a part's settings differ from those that the claim copies from the paper, and what the part says itself."""
+    """Where a part's settings, or those of the trainings that it compares, differ from what the claim copies from the
+    paper, each difference once; and what the part says itself."""
     differing = [
-        f"{name}: {part.settings[name]} in place of {printed}"
+        f"{name}: {settings[name]} in place of {printed}"
+        for settings in part.settings.get("trainings", [part.settings])
         for name, printed in claim.settings.items()
-        if name in part.settings and not _agree(part.settings[name], printed)
+        if name in settings and not _agree(settings[name], printed)
     ]
-    return (*differing, *part.deviations)
+    return (*dict.fromkeys(differing), *part.deviations)
 
 
 def _agree(ours, printed) -> bool:

@@ -182,6 +182,9 @@ def _doubts(found: Verdict, samples: Samples) -> list[str]:
     said += [f"the same holds of {control} encoders" for control in _controls_that_hold(found, samples)]
     if found.claim.evidence == "construction":
         return said
+    bare = [" > ".join(_names(step)) for step in found.orders if not step.controlled]
+    if bare and not expects.uncontrolled:
+        said.append(f"no untrained or shuffled encoder is held beside {', '.join(bare)}")
     passing = {}
     for step in found.orders:
         for control in step.passing:

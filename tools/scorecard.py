@@ -1,9 +1,11 @@
-"""The scorecard, book/scorecard.md and the pages below it, from the claims and the stored results: `make scorecard`.
+"""The scorecard, book/scorecard.md and the pages below it, and the README's line of counts, from the claims and the
+stored results: `make scorecard`.
 
 `--check` writes nothing, and says what is not as it should be: `make book` refuses such a page. Pictures are compared
 by the digest of what they show, which stands in each file, so that nothing has to be drawn.
 """
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +20,7 @@ from course_replication.claims import PAPERS
 from scorecard_figures import Picture
 
 BOOK = notebook_io.ROOT / "book"
+README = "README.md"  # beside the book
 PICTURES = Path("static") / "scorecard"
 
 
@@ -38,6 +41,12 @@ def pages(claims: Sequence[Claim], results: Mapping[str, dict]) -> dict[str, str
     return found
 
 
+def readme(claims: Sequence[Claim], results: Mapping[str, dict], text: str) -> str:
+    """The README with the line of counts that the results give; text : as it is."""
+    line = scorecard_counts.headline(verdicts_of(claims, results))
+    return re.sub(rf"^{re.escape(scorecard_counts.HEADLINE)}.*$", lambda _: line, text, flags=re.MULTILINE)
+
+
 def pictures(claims: Sequence[Claim], results: Mapping[str, dict]) -> list[Picture]:
     verdicts = verdicts_of(claims, results)
     drawn = map(scorecard_figures.picture_of, verdicts)
@@ -56,6 +65,9 @@ def write(claims: Sequence[Claim], results: Mapping[str, dict], book: Path) -> l
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {book / name: text.encode() for name, text in pages(claims, results).items()}
     wanted |= {folder / f"{each.name}.svg": scorecard_drawing.svg(each) for each in pictures(claims, results)}
+    front = book.parent / README
+    if front.exists():
+        wanted[front] = readme(claims, results, front.read_text(encoding="utf-8")).encode()
     changed = [path for path, content in wanted.items() if not path.exists() or path.read_bytes() != content]
     for path in changed:
         path.write_bytes(wanted[path])
@@ -72,6 +84,10 @@ def faults(claims: Sequence[Claim], results: Mapping[str, dict], book: Path) -> 
         path = book / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             found.append(f"book/{name} is not what the claims and the stored results say.")
+    front = book.parent / README
+    said = front.read_text(encoding="utf-8") if front.exists() else ""
+    if said != readme(claims, results, said):
+        found.append(f"{README} does not count what the stored results say.")
     wanted = {f"{each.name}.svg": each.digest for each in pictures(claims, results)}
     folder = book / PICTURES
     for name, digest in wanted.items():

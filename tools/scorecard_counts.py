@@ -12,6 +12,7 @@ from course_replication.inference import holm
 from course_replication.runs import SCALES
 from course_replication.verdicts import KINDS, VERDICTS
 
+HEADLINE = "Matches among the claims tested, by evidence and scale:"  # begins a line of the README
 TESTED = ("match", "direction", "fail", "inconclusive")  # verdicts that rest on results
 
 
@@ -93,6 +94,14 @@ def counts(verdicts: Sequence[Verdict]) -> list[tuple[str, str, tuple[int, ...]]
     found = Counter((each.kind, each.scale, each.verdict) for each in verdicts)
     rows = [(kind, scale, tuple(found[kind, scale, word] for word in VERDICTS)) for kind in KINDS for scale in SCALES]
     return [row for row in rows if any(row[2])]
+
+
+def headline(verdicts: Iterable[Verdict]) -> str:
+    """The counts of the five papers in one line, as the README has it: matches among what was tested."""
+    mine = tested(each for each in verdicts if each.claim.paper in PAPERS)
+    rows = [f"{kind} · {scale} {row[VERDICTS.index('match')]} of {sum(row)}" for kind, scale, row in counts(mine)]
+    full = sum(each.scale == "full" for each in mine)
+    return f"{HEADLINE} {'; '.join(rows)}. Trained at the paper's size: {full}."
 
 
 def counts_html(verdicts: Sequence[Verdict], caption: str, page: str) -> str:

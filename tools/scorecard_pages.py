@@ -86,9 +86,10 @@ MEANING = Table(
         ),
         (
             "inconclusive",
-            "The interval is as wide as the gap to the control, or the seeds are fewer than five.",
-            "Neither direction is shown; or a control passes too; or an arm has not learnt; or the treatment was not "
-            "applied; or the threshold is ours.",
+            "The interval is as wide as the gap to the control, or the seeds are fewer than five; or what was measured "
+            "had been fitted to what is printed.",
+            "Neither direction is shown; or a control passes too, or there is none and no reason for that; or an arm "
+            "has not learnt; or the treatment was not applied; or the threshold is ours.",
             "Seen in fewer than three settings; or only some hold, and the statement does not say which.",
         ),
         ("not run", "No results yet, or too few.", "The same.", "The same."),

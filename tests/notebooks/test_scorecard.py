@@ -122,6 +122,38 @@ def test_an_edited_page_is_found(book):
     assert fault == "book/scorecard_distances.md is not what the claims and the stored results say."
 
 
+def test_a_readme_that_counts_otherwise_is_found(book):
+    front = book.parent / "README.md"
+    for line, expected in (("", False), (scorecard_counts.HEADLINE + " order · full 9 of 9.", True)):
+        front.write_text(f"# Title\n\n{line}\n\nOther words.\n", encoding="utf-8")
+        faults = scorecard.faults(CLAIMS, RESULTS, book)
+        assert ("README.md does not count what the stored results say." in faults) == expected
+    mended = scorecard.readme(CLAIMS, RESULTS, front.read_text(encoding="utf-8")).splitlines()
+    assert mended == [
+        "# Title",
+        "",
+        scorecard_counts.headline(scorecard.verdicts_of(CLAIMS, RESULTS)),
+        "",
+        "Other words.",
+    ]
+
+
+def test_the_headline_counts_matches_by_kind_and_scale():
+    others = [replace(each, claim=replace(each.claim, paper="after")) for each in MADE_UP]
+    assert scorecard_counts.headline(MADE_UP + others) == (
+        f"{scorecard_counts.HEADLINE} number · exact 1 of 2; number · full 1 of 1; order · small 1 of 2; "
+        "construction · exact 0 of 2. Trained at the paper's size: 1."
+    )
+
+
+def test_what_was_fitted_to_print_is_no_number_that_was_reproduced():
+    """The mean of dSprites was typed into the renderer, and its deviation follows from it nearly."""
+    page, link = PAGES["scorecard.md"], "(#distances/table-a.2-dsprites)"
+    assert link not in section(page, "Numbers that were reproduced")
+    (line,) = [line for line in section(page, "What is inconclusive").splitlines() if link in line]
+    assert "so that this is circular" in line
+
+
 @pytest.mark.slow
 def test_an_edited_or_missing_picture_is_found_and_nothing_else_is_written_again(drawn):
     assert scorecard.faults(CLAIMS, RESULTS, drawn) == []

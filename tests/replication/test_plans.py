@@ -198,6 +198,32 @@ def test_the_parts_of_a_combination_depart_as_single_trainings_do():
     assert f"{load_kernel(31)[1]['settings']['steps']} steps" in note, "which are fewer than printed"
 
 
+SMALLER = {
+    "section-5.3.3-margins": 3_000, "figure-5.3-full": 3_000, "figure-4.4-frameworks-xysquares": 2_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALLER)
+def test_what_the_trainings_of_a_combination_depart_in_is_said_once(name):
+    """Their settings are nested in those of the part, one for each training."""
+    claim = CLAIMS[f"distances/{name}"]
+    (part,) = parts_of(claim, "small")
+    said = deviations_of(claim, part)
+    wanted = [f"steps: {SMALLER[name]} in place of 57600", "latents: 7 in place of 25"]
+    assert [each for each in said if each.startswith(("steps: ", "latents: "))] == wanted
+    assert said.count("batch_size: 128 in place of 256") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("figure-3.1", "2,000 steps and 7 latents"), ("figure-3.5", "2,000 steps and 10")]
+)
+def test_where_the_thesis_prints_no_steps_the_card_says_so(name, said):
+    """Its Tables A.3 and A.4 are of other figures."""
+    claim = CLAIMS[f"distances/{name}"]
+    found = [note for part in parts_of(claim, "small") for note in deviations_of(claim, part)]
+    assert sum(said in note and "none are printed" in note for note in found) == 1
+
+
 def test_steps_are_a_fifth_of_the_printed_ones_and_all_else_is_as_printed_or_said():
     """A value that a claim prints is that of its trainings, a list is one of which they take some; or as many steps.
 

@@ -3,6 +3,7 @@
 import pytest
 
 from course_replication import load_claims
+from course_replication.plans import parts_of
 
 BY_ID = {claim.id: claim for claim in load_claims()}
 
@@ -102,15 +103,18 @@ def test_how_near_exact_targets_have_to_be(name, what, tolerance):
     assert number.tolerance == pytest.approx(tolerance, rel=1e-12)
 
 
-def test_learnt_kernels_have_a_claim_of_their_own_with_lower_bounds():
-    """At least .97/.98 along factors and .96/.96 at random for radius 31, .99/.99 for radius 63, but for rounding."""
+def test_learnt_kernels_have_a_claim_of_their_own_and_are_compared_as_numbers():
+    """.97/.98 along factors and .96/.96 at random for radius 31, 1.00/.99 and 1.00/1.00 for radius 63 (Table 6.1)."""
     claim = BY_ID["distances/table-6.1-learnt"]
-    bounds = dict(chain.split(" > ") for chain in claim.expects.order)
-    expected = {"learnt-31/factors": (0.97, 0.98), "learnt-31/random": (0.96, 0.96), "learnt-63/factors": (0.99, 0.99)}
-    for place, pair in expected.items():
-        found = [float(bounds[f"{place}/{correlation}"]) for correlation in ("linear", "rank")]
-        assert found == pytest.approx([value - 0.005 for value in pair])
-    assert claim.kind == "trained" and printed(claim.id)["learnt-63/factors/linear"] == "1.00"
+    rows = {"31/factors": (".97", ".98"), "31/random": (".96", ".96"), "63/factors": ("1.00", ".99")}
+    expected = {
+        f"learnt-{place}/{correlation}": float(value)
+        for place, pair in (rows | {"63/random": ("1.00", "1.00")}).items()
+        for correlation, value in zip(("linear", "rank"), pair, strict=True)
+    }
+    assert {what: float(value) for what, value in printed(claim.id).items()} == expected
+    assert (claim.kind, claim.expects.match, claim.expects.threshold) == ("trained", "value", "paper")
+    assert {part.settings["steps"] for part in parts_of(claim, "full")} == {claim.settings["steps"]} == {28_800}
 
 
 @pytest.mark.parametrize(

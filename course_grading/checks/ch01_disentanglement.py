@@ -64,7 +64,7 @@ CHANGED_MISTAKES = {
     "order of `sizes`.":
         lambda a, b, sizes: changed_factors(a, b, sizes).flip(1),
     "this says which factors are the *same*.": lambda a, b, sizes: ~changed_factors(a, b, sizes),
-    "this counts how many factors differ; wanted is which, (B, F).":
+    "this counts how many factors differ; expected which, (B, F).":
         lambda a, b, sizes: changed_factors(a, b, sizes).sum(1),
     "got torch.int64": lambda a, b, sizes: changed_factors(a, b, sizes).long(),
 }  # fmt: skip
@@ -243,7 +243,7 @@ QUALITIES_MISTAKES = {
         lambda r: _qualities(r, weighted=False),
     "some are NaN: a dead latent's row is divided by its sum, which is 0. Leave it out first.":
         lambda r: _qualities(r, alive=False),
-    "this is the normalised entropy itself: 1 minus it is wanted, so that one dark field gives 1.":
+    "this is the normalised entropy itself: expected 1 minus it, so that one dark field gives 1.":
         lambda r: 1 - two_qualities(r),
     "some are NaN: 0 · log 0 counts as 0, and a computer says NaN.":
         lambda r: two_qualities(r) + torch.where((r[r.sum(1) > 0] == 0).any(), torch.nan, 0.0),
@@ -316,7 +316,7 @@ ANGLE_MISTAKES = {
     "the angle was divided by the number of symmetries: the square's hand must go round *more* often, four times in "
     "one turn, to be back after a quarter.":
         lambda shapes, steps: _hand(shapes, steps, folds=(1 / 4, 1 / 2, 1)),
-    "the sine comes first here: wanted is (cos, sin).": lambda shapes, steps: angle_code(shapes, steps).flip(1),
+    "the sine comes first here: expected (cos, sin).": lambda shapes, steps: angle_code(shapes, steps).flip(1),
     "the hand goes round the other way: angles grow from (1, 0) towards (0, 1).":
         lambda shapes, steps: _hand(shapes, -steps),
     "degrees were given to cos and sin, which take radians.":

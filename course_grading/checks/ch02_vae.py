@@ -63,8 +63,8 @@ KL_MISTAKES = {
     "got one number for each latent: the latents of an image add up, so sum over the second axis.": _elements,
     "the latents were averaged; in the ELBO they add up: sum, not mean.": lambda m, v: _elements(m, v).mean(1),
     "summed over the batch instead of the latents: the latents are axis 1.": lambda m, v: _elements(m, v).sum(0),
-    "summed over everything: one number for each image is wanted, (B,).": lambda m, v: _elements(m, v).sum(),
-    "averaged over the batch: one number for each image is wanted.": lambda m, v: _elements(m, v).sum(1).mean(),
+    "summed over everything: expected one number for each image, (B,).": lambda m, v: _elements(m, v).sum(),
+    "averaged over the batch: expected one number for each image.": lambda m, v: _elements(m, v).sum(1).mean(),
     "the numbers are right, but they are detached: no gradient reaches the encoder.":
         lambda m, v: _elements(m, v).sum(1).detach(),
 }  # fmt: skip
@@ -165,8 +165,8 @@ SAMPLED_MISTAKES = {
     "σ stands where log σ belongs.": lambda m, v, e: _sampled(m, v, e, log_std=(0.5 * v).exp()),
     "the difference is turned round: the KL averages log q − log p over samples of q.":
         lambda m, v, e: -_sampled(m, v, e),
-    "averaged over the batch: one number for each image is wanted.": lambda m, v, e: _sampled(m, v, e).mean(),
-    "this is the closed form. Here the estimate from the given noise is wanted: mend the line that is wrong.":
+    "averaged over the batch: expected one number for each image.": lambda m, v, e: _sampled(m, v, e).mean(),
+    "this is the closed form; expected the estimate from the given noise: mend the line that is wrong.":
         lambda m, v, e: _elements(m, v).sum(1),
 }  # fmt: skip
 
@@ -320,7 +320,7 @@ LIKELIHOOD_MISTAKES = {
         lambda x, y, s: _gaussian(x, y, scale=1 / (2 * s * s), constant=0) - 0.5 * LOG_TWO_PI - math.log(s),
     "averaged over the pixels: the log-densities of independent pixels add up.":
         lambda x, y, s: log_likelihood(x, y, s) / x[0].numel(),
-    "averaged over the batch: one number for each image is wanted.": lambda x, y, s: log_likelihood(x, y, s).mean(),
+    "averaged over the batch: expected one number for each image.": lambda x, y, s: log_likelihood(x, y, s).mean(),
     "this is minus the mean squared error: the likelihood also has σ, a ½, a constant, and a sum.":
         lambda x, y, s: -((x - y)**2).flatten(1).mean(1),
 }  # fmt: skip

@@ -50,7 +50,7 @@ def _water(level=0.5, gain=0.5, log=torch.log, lost=True):
 WATER_MISTAKES = {
     "the water stands at β/2, not at β: with squared errors a direction is sent as soon as λ > β/2.": _water(level=1.0),
     "the ½ in front of the logarithm is missing: every rate is twice too large.": _water(gain=1.0),
-    "the rates are in bits: nats are wanted, with the natural logarithm.": _water(log=torch.log2),
+    "the rates are in bits: expected nats, with the natural logarithm.": _water(log=torch.log2),
     "what is under water is not free of error: a direction that is not sent leaves all of its variance.":
         _water(lost=False),
     "a direction under water has a negative rate here: it is not sent, and costs 0.":
@@ -121,7 +121,7 @@ LOOKS_MISTAKES = {
     "the prior was counted once for each look: there is one z, and one prior.":
         lambda x, w, s: _seen(prior=float(x.shape[1]))(x, w, s),
     "the second column is a precision: the variance is 1 over it.": _seen(variance=lambda precision: precision),
-    "the second column is a standard deviation: the variance is wanted.":
+    "the second column is a standard deviation: expected the variance.":
         _seen(variance=lambda precision: precision**-0.5),
     "the noise variance was squared: `noise` is a variance already.":
         lambda x, w, s: _seen()(x, w, s**2),
@@ -335,7 +335,7 @@ def _entry(
 
 ENTRY_MISTAKES = {
     "this is λ: a step pays below a price of 2λ.": _entry(times=1.0),
-    "this is the variance over all directions, the rule of distances: the first direction alone is wanted.":
+    "this is the variance over all directions, the rule of distances: expected the first direction alone.":
         _entry(of=torch.trace),
     "the covariance was divided by one less than the number of values: these are all the values there are.":
         _entry(correction=1),

@@ -91,7 +91,7 @@ MODULARITY_MISTAKES = {
     "latents that know more count for more: here all living latents count alike.":
         lambda i: (_modularity(i) * i.amax(1)).sum() / i.amax(1).sum().clamp(min=1e-30),
     "this is DCI's way to read a row, 1 minus an entropy; modularity uses squares.": lambda i: _living(_entropy(i), i),
-    "one number for each latent: the mean over those that are alive is wanted.": _modularity,
+    "one number for each latent: expected the mean over those that are alive.": _modularity,
 }  # fmt: skip
 
 
@@ -382,7 +382,7 @@ ENOUGH_MISTAKES = {
     "the 2 was counted twice.": ENOUGH / 2,
     "the −1s are missing: it is (b − 1)(f − 1), 19 · 39.": 20 * 40 / (0.02 * math.log(40)),
     "the entropy is in bits, the excess in nats: use the natural logarithm.": 19 * 39 / (0.02 * math.log2(40)),
-    "the excess was made 0.01 nats; a hundredth of the factor's entropy is wanted.": 19 * 39 / 0.02,
+    "the excess was made 0.01 nats; expected a hundredth of the factor's entropy.": 19 * 39 / 0.02,
     "this is for a tenth of the entropy, not a hundredth.": 19 * 39 / (0.2 * math.log(40)),
     "this is for all of the entropy: at so few images noise knows the factor.": 19 * 39 / (2 * math.log(40)),
     "this is for a factor of 8 values: orientation has 40.": 19 * 7 / (0.02 * math.log(8)),

@@ -74,9 +74,9 @@ STRATIFIED_MISTAKES = {
         lambda z, m, v, n: _estimate(z, m, 2 * v, _mss(z, n)),
     "the marginals are in the place of the joint, and the other way round: the sign is turned.":
         lambda z, m, v, n: -_estimate(z, m, v, _mss(z, n)),
-    "in bits: nats are wanted.": lambda z, m, v, n: _estimate(z, m, v, _mss(z, n)) / math.log(2),
-    "the batch was summed: the mean is wanted.": lambda z, m, v, n: _estimate(z, m, v, _mss(z, n), reduce=torch.sum),
-    "one number for each code: their mean is wanted.":
+    "in bits: expected nats.": lambda z, m, v, n: _estimate(z, m, v, _mss(z, n)) / math.log(2),
+    "the batch was summed: expected the mean.": lambda z, m, v, n: _estimate(z, m, v, _mss(z, n), reduce=torch.sum),
+    "one number for each code: expected their mean.":
         lambda z, m, v, n: _estimate(z, m, v, _mss(z, n), reduce=lambda each: each),
     "the logarithm was taken of sums of densities, which are 0 in single precision for narrow posteriors: stay in "
     "logarithms, with logsumexp.":
@@ -277,12 +277,12 @@ WEIGHTS_MISTAKES = {
         lambda b, n: torch.full((b, b), (1 - 1 / n) / (b - 1), dtype=torch.float64).fill_diagonal_(1 / n).log(),
     "the left-over weight is 1/M + 1/N: it is less than 1/M, and not more.":
         lambda b, n: _placed(b, n, left=1 / (b - 1) + 1 / n),
-    "logarithms to another base: the natural one is wanted.": lambda b, n: stratified_weights(b, n) / math.log(10),
+    "logarithms to another base: expected the natural one.": lambda b, n: stratified_weights(b, n) / math.log(10),
     "own and left-over weight are exchanged.":
         lambda b, n: _placed(b, n, step=0, left=1 / (b - 1) - 1 / n) if n == 2 * (b - 1)
         else _placed(b, n, own=1 / (b - 1) - 1 / n, left=1 / n),
-    "these are the weights: their logarithms are wanted.": lambda b, n: stratified_weights(b, n).exp(),
-    "got torch.float32, and float64 is wanted.": lambda b, n: stratified_weights(b, n).float(),
+    "these are the weights: expected their logarithms.": lambda b, n: stratified_weights(b, n).exp(),
+    "got torch.float32; expected float64.": lambda b, n: stratified_weights(b, n).float(),
 }  # fmt: skip
 
 WEIGHTS_RIGHT = (
@@ -321,7 +321,7 @@ BIASES_MISTAKES = {
     "ceiling: the logarithm is that of base 10: nats have the natural one.": math.log10(737_280 / 64),
     "ceiling: with the sign: too high by ln N − ln B.": LN_B - LN_N,
     "ceiling: that is ln N: its own posterior counts 1/B, and not 1.": LN_N,
-    "ceiling: this is the factor, N/B: its logarithm is wanted.": 737_280 / 64,
+    "ceiling: this is the factor, N/B: expected its logarithm.": 737_280 / 64,
 }  # fmt: skip
 
 # 05.5 -----------------------------------------------------------------------------------------------------------------
@@ -373,8 +373,8 @@ GROUPS_MISTAKES = {
         lambda s, g: between_groups(s, g) + sum(s[group][:, group].logdet() for group in g) / 2,
     "this is a sum over pairs of latents: pairs do not add up to the dependence of groups.":
         lambda s, g: _by_pairs(s, g),
-    "this is the mean over groups: their sum is wanted.": lambda s, g: between_groups(s, g) / len(g),
-    "in bits: nats are wanted.": lambda s, g: between_groups(s, g) / math.log(2),
+    "this is the mean over groups: expected their sum.": lambda s, g: between_groups(s, g) / len(g),
+    "in bits: expected nats.": lambda s, g: between_groups(s, g) / math.log(2),
     "the entropies of the groups were added, and the joint one is not subtracted.":
         lambda s, g: between_groups(s, g) + _entropy(s),
     "dependence is measured by squared covariances here: it is a divergence that is asked for.":

@@ -88,20 +88,20 @@ PENALTY_MISTAKES = {
         lambda m, v, k, od, d: (
             _dip(m, v, k, od, d) + od * (_between(m) + _within(v, k)).diagonal().square().sum()
         ),
-    "the sums are divided by the number of latents: sums are wanted.":
+    "the sums are divided by the number of latents: expected sums.":
         lambda m, v, k, od, d: _dip(m, v, k, od, d) / m.shape[1],
     "correlations in place of covariances.": lambda m, v, k, od, d: _by_correlations(m, v, k, od, d),
-    "II took the diagonal of the variances (B, D), one image's for each latent: their mean over the batch is wanted.":
+    "II took the diagonal of the variances (B, D), one image's for each latent: expected their mean over the batch.":
         lambda m, v, k, od, d: _charged(_between(m) + (v.exp().diag().diag() if k == "II" else 0), od, d),
     "the mean variances were added to every row: they belong on the diagonal alone.":
         lambda m, v, k, od, d: _charged(_between(m) + (v.exp().mean(0) if k == "II" else 0), od, d),
     "the log-variances were averaged before the exponential: average variances.":
         lambda m, v, k, od, d: _charged(_between(m) + (v.mean(0).exp().diag() if k == "II" else 0), od, d),
-    "log-variances were added to the diagonal: variances are wanted.":
+    "log-variances were added to the diagonal: expected variances.":
         lambda m, v, k, od, d: _charged(_between(m) + (v.mean(0).diag() if k == "II" else 0), od, d),
     "the sum over the batch was not divided by B.":
         lambda m, v, k, od, d: _charged(len(m) * _between(m) + _within(v, k), od, d),
-    "the entries of the matrix were averaged: sums are wanted.":
+    "the entries of the matrix were averaged: expected sums.":
         lambda m, v, k, od, d: _dip(m, v, k, od, d) / m.shape[1] ** 2,
     "the entries were summed before they were squared: square each.":
         lambda m, v, k, od, d: _summed_first(_between(m) + _within(v, k), od, d),
@@ -111,7 +111,7 @@ PENALTY_MISTAKES = {
         lambda m, v, k, od, d: _by_images(m, v, k, od, d),
     "the numbers are right, but they are detached: no gradient reaches the encoder.":
         lambda m, v, k, od, d: penalty(m, v, k, od, d).detach(),
-    "got one number for each latent: their sum is wanted.":
+    "got one number for each latent: expected their sum.":
         lambda m, v, k, od, d: _dip(m, v, k, od, d).expand(m.shape[1] + 1),
 }  # fmt: skip
 
@@ -167,12 +167,12 @@ def covariance_of_samples(mean: Tensor, log_variance: Tensor) -> Tensor:
 
 
 DIAGONAL_MISTAKES = {
-    "the planted fault is still there: diag of (B, D) takes one variance from each of D images. The mean over all "
-    "images is wanted.":
+    "the planted fault is still there: diag of (B, D) takes one variance from each of D images; expected the mean over "
+    "all images.":
         lambda m, v: _between(m) + torch.diag(torch.diag(v.exp())),
     "the mean variances were added to every row: they belong on the diagonal alone.":
         lambda m, v: _between(m) + v.exp().mean(0),
-    "the variances were summed over the images: their mean is wanted.":
+    "the variances were summed over the images: expected their mean.":
         lambda m, v: _between(m) + v.exp().sum(0).diag(),
     "the log-variances were averaged before the exponential: average variances.":
         lambda m, v: _between(m) + v.mean(0).exp().diag(),
@@ -183,7 +183,7 @@ DIAGONAL_MISTAKES = {
     "this is the covariance of the means: the variance within the clouds is missing.": lambda m, v: _between(m),
     "this is what is within the clouds: the covariance of the means is missing.":
         lambda m, v: v.exp().mean(0).diag(),
-    "log-variances stand on the diagonal: variances are wanted.": lambda m, v: _between(m) + v.mean(0).diag(),
+    "log-variances stand on the diagonal: expected variances.": lambda m, v: _between(m) + v.mean(0).diag(),
     "the variances were averaged over latents and images: each latent has its own.":
         lambda m, v: _between(m) + v.exp().mean() * torch.eye(m.shape[1])
         if m.shape[1] > 1 else _between(m) + v.exp().sum(),
@@ -230,11 +230,11 @@ BILL_MISTAKES = {
     "idle: the weight is missing.": 1.0,
     "information: the ½ is missing.": math.log(80),
     "information: the sign is turned: a posterior narrower than the prior costs nats.": -0.5 * math.log(80),
-    "information: in bits: nats are wanted.": 0.5 * math.log2(80),
+    "information: in bits: expected nats.": 0.5 * math.log2(80),
     "information: the logarithm is that of base 10: nats have the natural one.": 0.5 * math.log10(80),
     "information: the terms before the logarithm cancel, since Var μ + σ² = 1; here Var μ is missing.":
         0.5 * (math.log(80) + 1.85 - 4),
-    "information: this is the mean over the latents: their sum is wanted.": 0.5 * math.log(80) / 4,
+    "information: this is the mean over the latents: expected their sum.": 0.5 * math.log(80) / 4,
     "gamma: a quarter of the squares is the divergence, so γ is four times λ, not a quarter of it.": 0.625,
     "gamma: a quarter and not a half: γ = 4 λ.": 5.0,
     "gamma: the rate is not 1: γ = 4 λ.": 2.5,
@@ -296,7 +296,7 @@ MIXTURE_MISTAKES = {
         lambda m, f, w: _mixed(m, f, w) / len(w),
     "the entries of L were squared one by one: the product is that of matrices.":
         lambda m, f, w: _mixed(m, f, w, within=torch.einsum("n,nij->ij", w, f.square())),
-    "got torch.float32, and float64 is wanted.": lambda m, f, w: _mixed(m, f, w).float(),
+    "got torch.float32; expected float64.": lambda m, f, w: _mixed(m, f, w).float(),
 }  # fmt: skip
 
 MIXTURE_RIGHT = (
@@ -371,9 +371,9 @@ DIVERGENCE_MISTAKES = {
         lambda z, m, v: _aggregate(z, m, v, half=1.0),
     "ln 2π stands in one of the two densities only: it belongs in both, and cancels.":
         lambda z, m, v: _aggregate(z, m, v, constant=0.5 * z.shape[1] * math.log(2 * math.pi)),
-    "the samples were summed: the mean is wanted.": lambda z, m, v: _aggregate(z, m, v, reduce=torch.sum),
-    "one number for each sample: their mean is wanted.": lambda z, m, v: _aggregate(z, m, v, reduce=lambda each: each),
-    "in bits: nats are wanted.": lambda z, m, v: _aggregate(z, m, v) / math.log(2),
+    "the samples were summed: expected the mean.": lambda z, m, v: _aggregate(z, m, v, reduce=torch.sum),
+    "one number for each sample: expected their mean.": lambda z, m, v: _aggregate(z, m, v, reduce=lambda each: each),
+    "in bits: expected nats.": lambda z, m, v: _aggregate(z, m, v) / math.log(2),
     "negative estimates were cut off at 0: a divergence is never negative, and this estimate of one can be.":
         lambda z, m, v: _aggregate(z, m, v).clamp(min=0),
     "the numbers are right, but they are detached: no gradient reaches the encoder.":
@@ -381,7 +381,7 @@ DIVERGENCE_MISTAKES = {
     "the logarithm was taken of sums of densities, which are 0 in single precision for narrow posteriors: stay in "
     "logarithms, with logsumexp.":
         lambda z, m, v: _by_densities(z, m, v),
-    "the mean of log-densities was taken: the logarithm of a mean of densities is wanted.":
+    "the mean of log-densities was taken: expected the logarithm of a mean of densities.":
         lambda z, m, v: (
             -0.5 * ((z[:, None] - m).square() / v.exp() + v).sum(2).mean() + 0.5 * z.square().sum(1).mean()
         ),

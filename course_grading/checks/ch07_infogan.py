@@ -61,7 +61,7 @@ TOLD_MISTAKES = {
         lambda p, q: _changed(p, q, bound=_reward(p, q) - _entropy(p)),
     "every image counts alike here: the mean of log Q is over p(c, x).":
         lambda p, q: _changed(p, q, bound=_entropy(p) + torch.special.xlogy((p > 0) / (p > 0).sum(), q).sum()),
-    "this is the logarithm of the mean of Q: the mean of the logarithm is wanted.":
+    "this is the logarithm of the mean of Q: expected the mean of the logarithm.":
         lambda p, q: _changed(p, q, bound=_entropy(p) + (p * q).sum().log()),
     "0 · log 0 is 0, and not NaN: impossible pairs add nothing.":
         lambda p, q: torch.stack([
@@ -69,7 +69,7 @@ TOLD_MISTAKES = {
         ]),
     "the gap stands in the place of the bound.": lambda p, q: _changed(p, q, bound=told(p, q)[0] - told(p, q)[1]),
     "the two are exchanged: the information comes first.": lambda p, q: told(p, q).flip(0),
-    "in bits: nats are wanted.": lambda p, q: told(p, q) / math.log(2),
+    "in bits: expected nats.": lambda p, q: told(p, q) / math.log(2),
     "a bound may be negative: do not cut it off at 0.":
         lambda p, q: _changed(p, q, bound=told(p, q)[1].clamp(min=0)),
     "the first number is minus the joint entropy: divide by the product of the marginals inside the logarithm.":
@@ -154,7 +154,7 @@ def _mixed(s, c, k, *, variance=None, log_weight=0.5, constant=0.5, swapped=Fals
 MIXED_MISTAKES = {
     "log σ² was taken for log σ: the variance is exp(log σ²), and −½ log σ² stands beside it.":
         lambda s, c, k: _mixed(s, c, k, variance=lambda lv: (2 * lv).exp(), log_weight=1.0),
-    "the square is divided by σ: the variance is wanted.":
+    "the square is divided by σ: expected the variance.":
         lambda s, c, k: _mixed(s, c, k, variance=lambda lv: (lv / 2).exp()),
     "the square is multiplied by the variance: divide.":
         lambda s, c, k: _mixed(s, c, k, variance=lambda lv: (-lv).exp()),
@@ -178,14 +178,14 @@ MIXED_MISTAKES = {
         lambda s, c, k: _mixed(
             s, c, k, of_category=lambda logits, k: logits.softmax(1).gather(1, k[:, None]).squeeze(1)
         ),
-    "this is the likeliest category's probability: that of the code is wanted.":
+    "this is the likeliest category's probability: expected that of the code.":
         lambda s, c, k: _mixed(s, c, k, of_category=lambda logits, k: logits.log_softmax(1).amax(1)),
     "softmax and then a logarithm: with logits in the hundreds that is −inf. There is a log-softmax.":
         lambda s, c, k: _mixed(
             s, c, k, of_category=lambda logits, k: logits.softmax(1).log().gather(1, k[:, None]).squeeze(1)
         ),
-    "the sign is turned: a log-probability is wanted, not a loss.": lambda s, c, k: -log_probability(s, c, k),
-    "the mean over the images was taken: one number for each is wanted.":
+    "the sign is turned: expected a log-probability, not a loss.": lambda s, c, k: -log_probability(s, c, k),
+    "the mean over the images was taken: expected one number for each.":
         lambda s, c, k: log_probability(s, c, k).mean(),
     "a small constant beside the softmax hides how unlikely the category is: there is a log-softmax.":
         lambda s, c, k: _mixed(
@@ -273,9 +273,9 @@ CRITIC_MISTAKES = {
         lambda a, b, s, e: _critic(a, b, s, e, of=lambda length: (length.mean() - 1).square()),
     "only slopes above 1 are punished here, which is another method's penalty: slopes below 1 are, too.":
         lambda a, b, s, e: _critic(a, b, s, e, of=lambda length: (length - 1).clamp(min=0).square().mean()),
-    "the penalty is summed over the images: its mean is wanted.":
+    "the penalty is summed over the images: expected its mean.":
         lambda a, b, s, e: _critic(a, b, s, e, of=lambda length: (length - 1).square().sum()),
-    "all signs are turned: this is what the critic maximises, and its loss is wanted.":
+    "all signs are turned: this is what the critic maximises; expected its loss.":
         lambda a, b, s, e: -_critic(a, b, s, e),
     "where the slope is 0 the penalty is left out: such an image is as far from 1 as 0 is, and counts.":
         lambda a, b, s, e: _critic(a, b, s[s.flatten(1).abs().sum(1) > 0], e),
@@ -285,7 +285,7 @@ CRITIC_MISTAKES = {
     "the penalty is missing.": lambda a, b, s, e: _critic(a, b, s, 0.0),
     "the critic's values are missing: this is the penalty alone.":
         lambda a, b, s, e: _critic(a, b, s, e) - (b.mean() - a.mean()),
-    "the critic's values are summed over the images: their means are wanted.":
+    "the critic's values are summed over the images: expected their means.":
         lambda a, b, s, e: _critic(a, b, s, e) + (len(a) - 1) * (b.mean() - a.mean()),
     "η is missing.": lambda a, b, s, e: _critic(a, b, s, 1.0),
     "no gradient reaches the slopes: something is detached, and the penalty teaches the critic nothing.":
@@ -311,12 +311,12 @@ WORTH = {
 }
 WORTH_MISTAKES = {
     "category: that is ln 10: the code has three values.": math.log(10),
-    "category: in bits: nats are wanted.": math.log2(3),
+    "category: in bits: expected nats.": math.log2(3),
     "category: a perfect answer has log Q = 0, and that of a reader who knows nothing is −ln 3.": 0.0,
     "category: that is the smallest log Q: the difference is positive.": -LN_3,
     "fixed: that is one code's, or four of U(0, 1): there are four codes, of variance 1/3.": 1 / 6,
     "fixed: the ½ before the square is missing.": 4 / 3,
-    "fixed: the variance of U(−1, 1) is 1/3, its range squared 4: E[c²] is wanted.": either(4 / 2, 4 * 4 / 2),
+    "fixed: the variance of U(−1, 1) is 1/3, its range squared 4: expected E[c²].": either(4 / 2, 4 * 4 / 2),
     "bound: the entropies of the continuous codes are missing, ln 2 each.": LN_3 - 4 * ROOT,
     "bound: the entropy of the category is missing: its own reward is 0, and H(c) has both.": 4 * (math.log(2) - ROOT),
     "bound: ½ ln 2π is paid by each of the four codes, even to a perfect reader.": either(
@@ -331,7 +331,7 @@ WORTH_MISTAKES = {
     "bound: that is one continuous code: there are four.": LN_3 + math.log(2) - ROOT,
     "learnt: that is one code's: there are four.": WORTH["learnt"] / 4,
     "learnt: that is the pay with σ = 1: here σ falls with the error.": 2 * (1 / 3 - 1e-4),
-    "learnt: that is the bound, with ln 2 for each code: the difference from a reader who knows nothing is wanted.":
+    "learnt: that is the bound, with ln 2 for each code: expected the difference from a reader who knows nothing.":
         4 * (math.log(2) - ROOT - 0.5 - math.log(0.01)),
     "learnt: .01 is the root already: do not square it alone.": 4 * (-0.5 * LN_3 - math.log(1e-4)),
     "learnt: a reader who knows nothing errs by 1/√3, not by 1: the first σ is not 1.": -4 * math.log(0.01),
@@ -347,7 +347,7 @@ WORTH_MISTAKES = {
     "break-even: start from a reader who knows nothing and errs by 1/√3, not by 1.": 1 / 3,
     "break-even: that is where it pays nothing yet, the error of a reader who knows nothing.": 3**-0.5,
     "break-even: with ln 10 for the category: it has three values.": 3**-0.5 / 10,
-    "break-even: that is the square of the error: its root is wanted.": 3**-3,
+    "break-even: that is the square of the error: expected its root.": 3**-3,
 }  # fmt: skip
 
 # 07.5 -----------------------------------------------------------------------------------------------------------------
@@ -389,18 +389,18 @@ PROBE_MISTAKES = {
         lambda z, y: math.log(len(y.unique())) - cross_entropy(z, y),
     "H(y) is that of the probe's own mean answer: it is the labels' entropy.":
         lambda z, y: torch.special.entr(z.softmax(1).mean(0)).sum() - cross_entropy(z, y),
-    "in bits: nats are wanted.": lambda z, y: information_of_probe(z, y) / math.log(2),
+    "in bits: expected nats.": lambda z, y: information_of_probe(z, y) / math.log(2),
     "a bound may be negative, and this one says then that the probe is bad: do not cut it off at 0.":
         lambda z, y: information_of_probe(z, y).clamp(min=0),
     "the softmax was applied twice: cross_entropy takes logits.":
         lambda z, y: _label_entropy(y) - cross_entropy(z.softmax(1), y),
     "this is the accuracy: an answer is paid by its log-probability.":
         lambda z, y: (z.argmax(1) == y).double().mean(),
-    "the sum over the images was taken: the mean is wanted.":
+    "the sum over the images was taken: expected the mean.":
         lambda z, y: _label_entropy(y) - cross_entropy(z, y, reduction="sum"),
-    "it was divided by H(y), which makes a share of it: nats are wanted.":
+    "it was divided by H(y), which makes a share of it: expected nats.":
         lambda z, y: information_of_probe(z, y) / _label_entropy(y),
-    "this is the logarithm of the mean probability: the mean of the logarithms is wanted.":
+    "this is the logarithm of the mean probability: expected the mean of the logarithms.":
         lambda z, y: _label_entropy(y) + z.softmax(1).gather(1, y[:, None]).mean().log(),
     "H(y) is that of the probe's decisions: it is the labels' entropy.":
         lambda z, y: torch.special.entr(z.argmax(1).bincount() / len(y)).sum() - cross_entropy(z, y),

@@ -74,7 +74,7 @@ TWO_MISTAKES = {
         lambda m, v: _both(m, v, noise=lambda each: 0 * each[0] + 1e-300).nan_to_num(),
     "the samples' matrix is the noise alone: samples are means plus noise.": lambda m, v: _both(m, v, add=False),
     "the ½ is missing: twice too much.": lambda m, v: _both(m, v, half=1.0),
-    "in bits: nats are wanted.": lambda m, v: _both(m, v, base=math.log(2)),
+    "in bits: expected nats.": lambda m, v: _both(m, v, base=math.log(2)),
     "the sign is turned: a total correlation is not negative.": lambda m, v: _both(m, v, half=-0.5),
     "samples and means have changed places: the means come first.": lambda m, v: _both(m, v).flip(0),
 }  # fmt: skip
@@ -291,7 +291,7 @@ HONEST_MISTAKES = {
         lambda i, n: honest(i, n).sort().values,
     "only images at the same place were compared: look for each image anywhere in the test.":
         lambda i, n: i[:-n][i[:-n] != i[-n:].repeat(len(i))[: len(i) - n]],
-    "the places are given here: the images that are drawn there are wanted.":
+    "the places are given here: expected the images that are drawn there.":
         lambda i, n: torch.nonzero(~torch.isin(i[:-n], i[-n:]))[:, 0],
     "the test was compared with its first image alone.": lambda i, n: i[:-n][i[:-n] != i[-n]],
     "all draws are kept, the test too.": lambda i, n: i,
@@ -413,7 +413,7 @@ TRANSFER_MISTAKES = {sentence: _by(numbers) for sentence, numbers in OTHER_CHOIC
         lambda s, t: 2 * _rate(s, t) - 1,
     "the mean over configurations was taken, and a seed chosen: rows are configurations.":
         lambda s, t: _rate(s, t, choose=lambda each: each.mean(0).argmax() % len(t)),
-    "in percent: a share from 0 to 1 is wanted.": lambda s, t: 100 * _rate(s, t),
+    "in percent: expected a share from 0 to 1.": lambda s, t: 100 * _rate(s, t),
     "this is how often it loses: wins are asked for.": lambda s, t: 1 - _rate(s, t),
 }  # fmt: skip
 

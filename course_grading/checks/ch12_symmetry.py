@@ -218,7 +218,7 @@ TURN_MISTAKES = {
     "the sign is lost: the other way round the arrow turns the other way.": lambda c: turn_of(c).abs(),
     "the sign is the other one: counter-clockwise is positive, seen from outside.": lambda c: -turn_of(c),
     "the walk was not closed: it goes from the last corner back to the first.": lambda c: _carried(c, close=False),
-    "this is in degrees: radians are wanted.": lambda c: turn_of(c) * 180 / math.pi,
+    "this is in degrees: expected radians.": lambda c: turn_of(c) * 180 / math.pi,
     "this is half of it: the angle of a triangle is 2·atan2(…).": lambda c: turn_of(c) / 2,
     "this is the share of the sphere that is enclosed: the turn is the area, 4π times that.":
         lambda c: turn_of(c) / (4 * math.pi),
@@ -307,9 +307,9 @@ CONNECTION_MISTAKES = {
     "columns of length 1 need not be perpendicular: take the nearest orthogonal matrix.": _unit_columns,
     "Gram and Schmidt keep the first column's direction: the nearest orthogonal matrix favours none. Take the SVD.":
         lambda u, i, j: torch.linalg.qr(u[i].mT @ u[j])[0],
-    "this takes coordinates at a point to themselves: two different tangent spaces are wanted.":
+    "this takes coordinates at a point to themselves: expected two different tangent spaces.":
         lambda u, i, j: u[i].mT @ u[i],
-    "this is the projection onto coordinates of the surrounding space: k × k matrices are wanted.":
+    "this is the projection onto coordinates of the surrounding space: expected k × k matrices.":
         lambda u, i, j: u[i] @ u[j].mT,
 }  # fmt: skip
 
@@ -403,18 +403,18 @@ def _still(loops: Tensor) -> int:
 SIZES_MISTAKES = {
     "only the first loop was used: one rotation leaves its own axis alone, and more.":
         lambda loops: _by_null_space(loops[:1]),
-    "the order is descending: ascending is wanted.": lambda loops: factor_sizes(loops).flip(0),
-    "every axis was taken for a factor of its own: the sizes of the factors are wanted.":
+    "the order is descending: expected ascending.": lambda loops: factor_sizes(loops).flip(0),
+    "every axis was taken for a factor of its own: expected the sizes of the factors.":
         lambda loops: torch.ones(loops.shape[1], dtype=torch.int64),
     "everything was put into one factor: these loops leave more than the identity alone.":
         lambda loops: torch.tensor([loops.shape[1]]),
-    "this is the number of factors: their dimensions are wanted.": lambda loops: torch.tensor(len(factor_sizes(loops))),
+    "this is the number of factors: expected their dimensions.": lambda loops: torch.tensor(len(factor_sizes(loops))),
     "only arrows that survive were looked at: the flat factor has some, curved ones have planes that survive.":
         lambda loops: torch.tensor([_still(loops), loops.shape[1] - _still(loops)]),
     "matrices that are not symmetric were counted as well: quarter turns in planes survive too, and split nothing.":
         lambda loops: torch.ones(len(_null(loops, symmetric=False)), dtype=torch.int64),
     "factors of equal size were counted once.": lambda loops: factor_sizes(loops).unique(),
-    "got torch.float64, and the right numbers: dimensions are counted, int64 is wanted.":
+    "got torch.float64, and the right numbers: dimensions are counted; expected int64.":
         lambda loops: factor_sizes(loops).double(),
 }  # fmt: skip
 

@@ -149,7 +149,7 @@ RESAMPLED_MISTAKES = {
     "only the first seed of each draw was looked at.": lambda s, y, k: _slope(s.log(), y[k[:, 0]].log()),
     "sizes and scores have changed places: the slope of log scores over log sizes is asked for.":
         lambda s, y, k: _slope(y[k].mean(1).log(), s.log().expand(len(k), -1) - s.log().mean()),
-    "one exponent for each draw is wanted, (B,), and not their mean.":
+    "expected one exponent for each draw, (B,), and not their mean.":
         lambda s, y, k: _slope(s.log(), y[k].mean(1).log()).mean(),
 }  # fmt: skip
 
@@ -354,7 +354,7 @@ def gap_fault(codes) -> str | None:
         share = _explained(centred, GRID[:, place].double())
         if not share > KNOWN:
             return (
-                f"a linear probe reads factor {place}, of {size} values, with an R² of {share:.3f}; wanted is more "
+                f"a linear probe reads factor {place}, of {size} values, with an R² of {share:.3f}; expected more "
                 f"than {KNOWN}. Is it in the code?"
             )
     unit = centred / centred.norm(dim=0)
@@ -368,7 +368,7 @@ def gap_fault(codes) -> str | None:
     worst = int(gaps.argmax())
     if not gaps[worst] < GAP:
         return (
-            f"the gap of factor {worst} is {gaps[worst]:.3f} of its entropy; wanted is less than {GAP}. Which other "
+            f"the gap of factor {worst} is {gaps[worst]:.3f} of its entropy; expected less than {GAP}. Which other "
             "column says as much about it?"
         )
     return None
@@ -400,7 +400,7 @@ def _entropy(values: Tensor) -> Tensor:
 PAIRED = torch.stack([each for factor in GRID.double().T for each in (factor, factor.square())], 1)
 GAP_MISTAKES = {
     "copies are not allowed here.": either(GRID.double().repeat(1, 2), torch.cat([GRID.double(), 1 - 2.0 * GRID], 1)),
-    "is 1.000 of its entropy; wanted is less than 0.01. Which other column says as much about it?": GRID.double(),
+    "is 1.000 of its entropy; expected less than 0.01. Which other column says as much about it?": GRID.double(),
     "a linear probe reads factor 2, of 3 values": PAIRED[:, :4],
     "a linear probe reads factor 0, of 5 values":
         torch.randn(60, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64),

@@ -58,10 +58,10 @@ PERCEIVED_MISTAKES = {
         lambda a, b: (a.float() / 255).square().mean(PIXELS) - (b.float() / 255).square().mean(PIXELS),
     "averaged before it was squared: pixels that became brighter then cancel those that became darker.":
         lambda a, b: ((a.float() - b.float()) / 255).mean(PIXELS).square(),
-    "averaged over the pairs too: one number for each pair is wanted, (B,).": _of_squares(Tensor.mean),
+    "averaged over the pairs too: expected one number for each pair, (B,).": _of_squares(Tensor.mean),
     "averaged over the pairs instead of the pixels: the pairs are axis 0.":
         _of_squares(lambda squares: squares.mean(0)),
-    "got torch.float64, and the right numbers: torch.float32 is wanted.":
+    "got torch.float64, and the right numbers: expected torch.float32.":
         lambda a, b: perceived_distance(a, b).double(),
 }  # fmt: skip
 
@@ -168,7 +168,7 @@ CROSS_MISTAKES = {
         lambda a, b: (a.unsqueeze(1) - b).square().mean(2).half().float(),
     ),
     "the sum over the pixels: divide by their number.": lambda a, b: cross_distances(a, b) * a.shape[1],
-    "the root was taken: the mean squared difference is wanted.": lambda a, b: cross_distances(a, b).sqrt(),
+    "the root was taken: expected the mean squared difference.": lambda a, b: cross_distances(a, b).sqrt(),
     "the 2 in front of a·b is missing.": lambda a, b: _gram_in_float64(a, b, factor=1),
     "a·b was added: (a − b)² has − 2 a·b.": lambda a, b: _gram_in_float64(a, b, factor=-2),
     "turned round: rows belong to `first`, columns to `second`.": lambda a, b: cross_distances(a, b).T,
@@ -242,21 +242,21 @@ RANK_MISTAKES = {
         _by(_spearman, lambda row, column, apart: row >= 0),
     "half of the matrix is enough, but its diagonal is still in it: triu_indices needs the offset 1.":
         _by(_spearman, lambda row, column, apart: row <= column),
-    "this is Pearson's, linear correlation: ranks are wanted.": _by(_pearson),
+    "this is Pearson's, linear correlation: expected that of ranks.": _by(_pearson),
     "ties got different ranks, by argsort: equal values share their average rank, and |i − j| is full of ties.":
         _by(_ordinal),
-    "this is Kendall's τ: Spearman's correlation of ranks is wanted.": _by(_kendall),
+    "this is Kendall's τ: expected Spearman's correlation of ranks.": _by(_kendall),
     "i − j was taken with its sign: the factor distance is |i − j|.":
         _by(_spearman, lambda row, column, apart: row != column, lambda row, column: row - column),
     "pairs at perceived distance 0 were left out. Two different values can have the same image, and such a pair "
     "counts: choose by i ≠ j, not by the distance.":
         _by(_spearman, lambda row, column, apart: (row < column) & (apart > 0)),
-    "only the distances from the first value were used: all pairs of different values are wanted.":
+    "only the distances from the first value were used: expected all pairs of different values.":
         _by(_spearman, lambda row, column, apart: row == 0),
     "a matrix whose distances are all equal gives NaN: its correlation is 0 by agreement.":
         _by(lambda steps, apart: _spearman(steps, apart, constant=float("nan"))),
     "the sign is turned round: far apart in value and far apart in pixels is +.": lambda m: -rank_correlations(m),
-    "averaged over the matrices: one correlation for each is wanted, (n,).": lambda m: rank_correlations(m).mean(),
+    "averaged over the matrices: expected one correlation for each, (n,).": lambda m: rank_correlations(m).mean(),
 }  # fmt: skip
 
 

@@ -58,7 +58,7 @@ DIFFERING_MISTAKES = {
         lambda a, b, s, side: differing_pixels(a, b, 1, side),
     "the difference was taken with its sign: a step to the left counts as one to the right does.":
         lambda a, b, s, side: 2 * (side**2 - (side - s * (a - b)).clamp(min=0).prod(1)),
-    "got torch.float32, and the right numbers: pixels are counted, int64 is wanted.":
+    "got torch.float32, and the right numbers: pixels are counted; expected int64.":
         lambda a, b, s, side: differing_pixels(a, b, s, side).float(),
 }  # fmt: skip
 
@@ -138,11 +138,11 @@ CORRELATION_MISTAKES = {
         lambda f, m, s: self_pair_correlation(f, m, s).square(),
     "the mean of |i − j| was taken over distinct pairs, (f + 1)/3: with replacement it is (f² − 1)/(3f).":
         lambda f, m, s: self_pair_correlation(f, m, s) * f / (f - 1),
-    "this is the rank correlation of a constant distance: the linear one is wanted, with scatter.":
+    "this is the rank correlation of a constant distance: expected the linear one, with scatter.":
         lambda f, m, s: f * (3 / ((f + 2) * (f**2 - f + 1))).sqrt(),
     "0 is right for distinct pairs. Here pairs are drawn with replacement, and one in f is an image and itself.":
         lambda f, m, s: torch.zeros_like(f),
-    "averaged: one correlation for each law is wanted.": lambda f, m, s: self_pair_correlation(f, m, s).mean(),
+    "averaged: expected one correlation for each law.": lambda f, m, s: self_pair_correlation(f, m, s).mean(),
 }  # fmt: skip
 
 
@@ -314,7 +314,7 @@ PRICE_MISTAKES = {
         lambda d: d.sum((1, 2)) / (d.shape[1] - 1) / d.shape[1] ** 2,
     "this is the largest distance divided by n, which is right only where all distances are the same.":
         lambda d: d.amax((1, 2)) / d.shape[1],
-    "one price for each table is wanted, (m,).": lambda d: starting_price(d).max(),
+    "expected one price for each table, (m,).": lambda d: starting_price(d).max(),
 }  # fmt: skip
 
 
@@ -372,8 +372,8 @@ def _both_fault(both: Tensor, step: float) -> str | None:
         )
     low, high = f"{both.min():,.0f}", f"{both.max():,.0f}"
     return (
-        f"pairs that differ in both are at {low if low == high else f'{low} to {high}'}, and twice {step:,.0f} is "
-        "wanted. Does what x moves cover what y moves in some of the images?"
+        f"pairs that differ in both are at {low if low == high else f'{low} to {high}'}; expected twice "
+        f"{step:,.0f}. Does what x moves cover what y moves in some of the images?"
     )
 
 

@@ -189,11 +189,11 @@ RADIUS_MISTAKES = {
     "sometimes one too small: two places are then at the same distance. A(k) is 0 from k = w + side − 1 on, so the "
     "second farthest shift must be smaller than that; and round up.":
         lambda places, side: ((_needed(places) - side + 1) // 2).clamp(min=0),
-    "this is the width of the window, 2·radius + 1: the radius is wanted.":
+    "this is the width of the window, 2·radius + 1: expected the radius.":
         lambda places, side: 2 * _radius(_needed(places), side) + 1,
-    "this is a width, which may come out even: the radius is wanted, and a window is 2·radius + 1 pixels wide.":
+    "this is a width, which may come out even: expected the radius; a window is 2·radius + 1 pixels wide.":
         lambda places, side: (_needed(places) - side + 2).clamp(min=1),
-    "this is a width of the window, and not the smallest either: the radius is wanted.":
+    "this is a width of the window, and not the smallest either: expected the radius.":
         lambda places, side: 2 * _radius(_span(places), side) + 1,
     "a radius below 0 came out, for bars that overlap by themselves: no blur at all is radius 0.":
         lambda places, side: (_needed(places) - side + 2) // 2,
@@ -201,7 +201,7 @@ RADIUS_MISTAKES = {
         lambda places, side: _radius((places.shape[1] - 2) * (places[:, 1] - places[:, 0]), side),
     "wide enough, but not the smallest: that is the width for a lit pixel, and for the farthest shift.":
         lambda places, side: _radius(_span(places), 1),
-    "got torch.float64, and the right numbers: whole numbers are wanted, torch.int64.":
+    "got torch.float64, and the right numbers: expected whole numbers, torch.int64.":
         lambda places, side: smallest_radius(places, side).double(),
 }  # fmt: skip
 

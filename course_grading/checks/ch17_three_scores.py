@@ -170,7 +170,7 @@ SCORES_MISTAKES = {
         _with_ratios(moves=lambda walk: walk.shape[1] == 1 or _moves(walk)),
     "line and axis: a traversal whose first latent rests was taken for one that does not move. Others may move.":
         _with_ratios(moves=lambda walk: _moves(walk[:, :1])),
-    "got torch.float32, and the right numbers: torch.float64 is wanted.": lambda points: three_scores(points).float(),
+    "got torch.float32, and the right numbers: expected torch.float64.": lambda points: three_scores(points).float(),
 }  # fmt: skip
 
 
@@ -379,8 +379,8 @@ def _flatness(change):
 
 ANGLE_MISTAKES = {
     "the angles are twice as large: the cosine is that of 2θ.": _angles(lambda line, axis, right: 2 * right),
-    "the angles are in radians: degrees are wanted.": _angles(lambda line, axis, right: right.deg2rad()),
-    "the angles are from the other axis: 0 to 45° are wanted.": _angles(lambda line, axis, right: 90 - right),
+    "the angles are in radians: expected degrees.": _angles(lambda line, axis, right: right.deg2rad()),
+    "the angles are from the other axis: expected 0 to 45°.": _angles(lambda line, axis, right: 90 - right),
     "the angles are from the diagonal: 0 is *on* an axis.": _angles(lambda line, axis, right: 45 - right),
     "the angle was taken from the axis alone, which is line · |cos 2θ|: divide by the line first.":
         _cosines(lambda line, axis: axis.clamp(max=1)),
@@ -390,7 +390,7 @@ ANGLE_MISTAKES = {
         _cosines(lambda line, axis: (axis / line).clamp(max=1)),
     "NaN where the axis exceeds the line by a rounding error: cut the quotient off at 1.":
         _cosines(lambda line, axis: (axis / line).nan_to_num(1)),
-    "λ₁/λ₂ came back: the smaller over the larger is wanted.": _flatness(lambda line, right: 1 / right),
+    "λ₁/λ₂ came back: expected the smaller over the larger.": _flatness(lambda line, right: 1 / right),
     "the ratio of the *widths* came back: λ are variances.": _flatness(lambda line, right: right.sqrt()),
     "1 − line: solve (λ₁ − λ₂)/(λ₁ + λ₂) = line for λ₂/λ₁.": _flatness(lambda line, right: 1 - line),
     "the columns have changed places: the angle is the first.":
@@ -443,7 +443,7 @@ def _line(points, centre=(2,), power=2, normalise=True, mean="geometric", size=N
 PLANTED = {  # what is wrong in the function that students get, and what it does
     "centring": "the codes are centred on the mean of *all* traversals, so where a traversal lies counts as if it "
     "moved. Each has a mean of its own.",
-    "the power": "singular values are standard deviations (times a constant), and a share of variance is wanted. "
+    "the power": "singular values are standard deviations (times a constant); expected a share of variance. "
     "Square them.",
     "D": "1/D was taken from the number of singular values, which is at most f: D is the number of latents.",
 }

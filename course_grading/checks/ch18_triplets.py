@@ -88,16 +88,16 @@ BATCH_MISTAKES = {
     "ties are among the triplets: told distances that are equal are no order (<, not ≤).": _with(ties=True),
     "positive and negative are exchanged: the positive is the nearer one, as told.":
         _with(change=lambda near, far: (far, near)),
-    "the codes were compared in ℓ2: ℓ1 is wanted, the sum of absolute differences.": _with(norm=2),
+    "the codes were compared in ℓ2: expected ℓ1, the sum of absolute differences.": _with(norm=2),
     "the margin is missing: max(0, margin + d_p − d_n).":
         _with(hard=lambda near, far, margin: (near - far).clamp(min=0)),
     "the margin was subtracted, which lets the negative be nearer by that much: it is added.":
         _with(hard=lambda near, far, margin: (near - far - margin).clamp(min=0)),
     "nothing stops at 0: a triplet that is settled has to cost nothing, not less than nothing.":
         _with(hard=lambda near, far, margin: margin + near - far),
-    "this is the soft loss: with a margin that is a number, the hard one is wanted.":
+    "this is the soft loss: expected the hard one, with a margin that is a number.":
         _with(hard=lambda near, far, margin: softplus(near - far)),
-    "None was taken for a margin of 0: without a margin the soft loss is wanted, ln(1 + exp(d_p − d_n)).":
+    "None was taken for a margin of 0: expected the soft loss for it, ln(1 + exp(d_p − d_n)).":
         _with(soft=lambda near, far: (near - far).clamp(min=0)),
     "the soft loss overflows: where d_p − d_n is large, exp of it is infinite. It is about d_p − d_n there; see "
     "torch.nn.functional.softplus, or torch.logaddexp.":
@@ -110,7 +110,7 @@ BATCH_MISTAKES = {
     "the distances were squared: the loss takes them as they are.": _with(change=lambda near, far: (near**2, far**2)),
     "divided by B³, the places of the mask: divide by the number of triplets that there are.":
         _with(lambda losses, codes: _total(losses, codes) / len(codes) ** 3),
-    "the sum over the triplets: their mean is wanted.": _with(_total),
+    "the sum over the triplets: expected their mean.": _with(_total),
     "the mean over the triplets that still cost something: the settled ones count too, with 0. (Some libraries do it "
     "your way; then the loss does not fall as triplets are settled.)":
         _with(lambda losses, codes: _mean(losses[losses > 0], codes)),
@@ -269,7 +269,7 @@ ROUNDED = (
     "quotients were summed in floating point: of two equal sums, rounding makes one the larger. Multiply by a common "
     "multiple of all f − 1, and stay with integers."
 )
-TIES = "a tie is given as an order: 0 is wanted where both are equally far."
+TIES = "a tie is given as an order: expected 0 where both are equally far."
 CLOSE = (
     "two orders that differ by less than your tolerance are not a tie: on some sizes sums come as close as 1e-15 and "
     "are not equal. In integers none is needed."
@@ -422,7 +422,7 @@ THREES_MISTAKES = {
         partial(_ordered, kept=lambda near, far: near != far and min(near, far) > 0),
     "the first image was compared with the second: both are compared with the anchor.":
         partial(_ordered, is_farther=lambda a, b, c: _l1(a, b) >= _l1(b, c)),
-    "the order is by the number of factors that differ: by the ℓ1 distance is wanted.":
+    "the order is by the number of factors that differ: expected the order by the ℓ1 distance.":
         partial(_ordered, is_farther=lambda a, b, c: _differing(a, b) >= _differing(a, c)),
 }  # fmt: skip
 

@@ -130,7 +130,7 @@ ADAPTIVE_MISTAKES = {
     "the distance is right, and its gradient is NaN where the two codes are equal: √ has an infinite slope at 0. "
     "torch.linalg.vector_norm takes 0 there.":
         lambda a, n, w, s: (_weights(a, n, w, s) * (a - n)).square().sum(1).sqrt(),
-    "this is the distance in ℓ1: ℓ2 is wanted.": lambda a, n, w, s: (_weights(a, n, w, s) * (a - n)).abs().sum(1),
+    "this is the distance in ℓ1: expected ℓ2.": lambda a, n, w, s: (_weights(a, n, w, s) * (a - n)).abs().sum(1),
     "the squares were weighted by ω: the *differences* are, and in the square the weight is ω².":
         lambda a, n, w, s: _norm(_weights(a, n, w, s).sqrt() * (a - n)),
     "the square of the distance: the root is missing.":
@@ -149,7 +149,7 @@ ADAPTIVE_MISTAKES = {
     "η and 1 − η are exchanged in the threshold.": lambda a, n, w, s: _norm(_weights(a, n, w, 1 - s) * (a - n)),
     "the distance is right, but no gradient reaches the codes: detach the mask, not the differences.":
         lambda a, n, w, s: _norm(_weights(a, n, w, s) * (a - n).detach()),
-    "averaged over the pairs: one distance for each pair is wanted, (B,).":
+    "averaged over the pairs: expected one distance for each pair, (B,).":
         lambda a, n, w, s: _norm(_weights(a, n, w, s) * (a - n)).mean(),
 }  # fmt: skip
 
@@ -246,8 +246,8 @@ ANGLE_MISTAKES = {
         lambda p, n, wp, wn: torch.rad2deg(_tangent(p, n, wp, wn).clamp(min=0).atan()),
     "some angles are below 0 and some above 45°: the best within the range is its end.":
         lambda p, n, wp, wn: torch.rad2deg(_tangent(p, n, wp, wn).atan()),
-    "in radians: degrees are wanted.": lambda p, n, wp, wn: _tangent(p, n, wp, wn).clamp(0, 1).atan(),
-    "this is the tangent of the angle: the angle itself is wanted, in degrees.":
+    "in radians: expected degrees.": lambda p, n, wp, wn: _tangent(p, n, wp, wn).clamp(0, 1).atan(),
+    "this is the tangent of the angle: expected the angle itself, in degrees.":
         lambda p, n, wp, wn: _tangent(p, n, wp, wn).clamp(0, 1),
     "the arc of the sine was taken: the slope is 0 where sine over *cosine* has this value.":
         lambda p, n, wp, wn: torch.rad2deg(_tangent(p, n, wp, wn).clamp(0, 1).asin()),

@@ -210,7 +210,7 @@ CORRELATION_MISTAKES = {
         lambda d, t: _pearson(_ranks(d), _ranks(t)) + 0 * d.sum(),
     "the distances were not ranked, not even softly: this is their linear correlation with the ranks.":
         lambda d, t: _pearson(d, _ranks(t)),
-    "the sign is turned round: the correlation is wanted, not yet the loss.": lambda d, t: -rank_correlation(d, t),
+    "the sign is turned round: expected the correlation, not yet the loss.": lambda d, t: -rank_correlation(d, t),
     "the sign was taken off: distances in reverse order are the worst there are, not the best.":
         lambda d, t: rank_correlation(d, t).abs(),
     "the means were not taken off before multiplying: ranks are all positive, and so would every result be.":
@@ -290,7 +290,7 @@ BLOCK_MISTAKES = {
         lambda u: 2 * (u.mean() - u.min()) / (len(u) - 1),
     "only the largest value was asked whether it is pooled (k = n − 1), and its mean is not the one of the rest.":
         lambda u: 2 * (u.max() - u.mean()) / (len(u) - 1),
-    "this is the strength relative to the spread of the values, as the library counts it: the plain ε is wanted.":
+    "this is the strength relative to the spread of the values, as the library counts it: expected the plain ε.":
         lambda u: one_block_from(u) / u.std(correction=0) * math.sqrt((len(u) ** 2 - 1) / 12),
 }  # fmt: skip
 
@@ -355,13 +355,13 @@ ASYMMETRY_MISTAKES = {
         lambda h: _share(h, _turned(h).mean(0)),
     "only left–right and up–down were averaged: x and y can be exchanged, too (a transposition).":
         lambda h: _share(h, (h + h.flip(0) + h.flip(1) + h.flip((0, 1))) / 4),
-    "only the transposition was averaged: eight symmetries are wanted.": lambda h: _share(h, (h + h.T) / 2),
-    "only one mirror was averaged: eight symmetries are wanted.": lambda h: _share(h, (h + h.flip(1)) / 2),
+    "only the transposition was averaged: expected eight symmetries.": lambda h: _share(h, (h + h.T) / 2),
+    "only one mirror was averaged: expected eight symmetries.": lambda h: _share(h, (h + h.flip(1)) / 2),
     "not divided by ‖h‖²: a kernel could then look symmetric by being small.":
         lambda h: (h - _all_eight(h)).square().sum(),
     "a mean over the weights, and not divided by ‖h‖²: a kernel could then look symmetric by being small.":
         lambda h: (h - _all_eight(h)).square().mean(),
-    "the root was taken: the share of squares is wanted.": lambda h: _share(h, _all_eight(h)).sqrt(),
+    "the root was taken: expected the share of squares.": lambda h: _share(h, _all_eight(h)).sqrt(),
     "divided by the symmetric part's squares: the share is of the whole kernel, ‖h‖².":
         lambda h: (h - _all_eight(h)).square().sum() / _all_eight(h).square().sum(),
     "the eight were added up and not averaged.": lambda h: _share(h, 8 * _all_eight(h)),

@@ -157,7 +157,7 @@ PHOTOGRAPH_MISTAKES = {
         _sum(_right_contrast, lambda a, b, u, r, v, n: r**2 * v * (2 * n - a - b)),
     "this is the floor inside the sprites alone: behind them photographs differ too.":
         _sum(_right_contrast, lambda a, b, u, r, v, n: r**2 * v * (a + b)),
-    "this is the mean over pixels: the sum is wanted.":
+    "this is the mean over pixels: expected the sum.":
         lambda a, b, u, r, m, v, n: ((1 - r) ** 2 * u + 2 * r**2 * v * n) / n,
     "the standard deviation's place was taken by the variance's: it is not to be squared again.":
         _sum(_right_contrast, lambda a, b, u, r, v, n: 2 * r**2 * v**2 * n),
@@ -276,7 +276,7 @@ NOISE_MISTAKES = {
         lambda sprites, index, seed: sprites.maximum(_dim_noise(sprites, index, seed)),
     "NumPy's old generator gives other numbers: `np.random.default_rng([seed, index])` is asked for.":
         lambda sprites, index, seed: sprites.maximum(_old_noise(sprites, index, seed)),
-    "only black pixels have noise here: where the sprite is grey, too, the larger of the two is wanted.":
+    "only black pixels have noise here: expected the larger of the two where the sprite is grey, too.":
         lambda sprites, index, seed: torch.where(sprites == 0, _right_noise(sprites, index, seed), sprites),
     "these are the sprites without any noise.": lambda sprites, index, seed: sprites,
     "all have the noise of the first image: each has its own index.":
@@ -367,7 +367,7 @@ SHARE_MISTAKES = {
     "these are shares of the data's variance, whatever the pairs: project the pairs' differences.": _of_data,
     "directions of the differences themselves: a network opens those of the data.":
         lambda x, i, j: _shares(_axes_of(x[i] - x[j]), x, i, j),
-    "these are directions of the images that occur in the pairs: those of all images are wanted.":
+    "these are directions of the images that occur in the pairs: expected those of all images.":
         lambda x, i, j: _shares(_axes_of(torch.cat([x[i], x[j]]) - torch.cat([x[i], x[j]]).mean(0)), x, i, j),
     "a share for each pair, and then their mean: large differences count for more. Add up first, then divide.":
         _pair_by_pair,

@@ -178,10 +178,10 @@ def _hinge(spread: Tensor) -> Tensor:
 
 
 PENALTY_MISTAKES = {
-    "the spread is still that of each image's latents among each other, `dim=1`: that of each latent over the batch is "
-    "wanted.":
+    "the spread is still that of each image's latents among each other, `dim=1`: expected that of each latent over the "
+    "batch.":
         lambda z: _hinge((z.var(1, correction=1 if z.shape[1] > 1 else 0) + FLOOR).sqrt()),
-    "the mean over latents was taken; the sum is wanted.": lambda z: relu(1 - (z.var(0) + FLOOR).sqrt()).mean(),
+    "the mean over latents was taken; expected the sum.": lambda z: relu(1 - (z.var(0) + FLOOR).sqrt()).mean(),
     "the variance stands where its root was: below 1 it is smaller than the deviation.":
         lambda z: _hinge(z.var(0) + FLOOR),
     "what is missing was squared: it is paid as it is.":
@@ -246,7 +246,7 @@ def order_fault(order) -> dict[str, str | None]:
         return {"straight line": fault, "neighbours": fault}
     slope = ((torch.arange(VALUES) - 3.5) * (order - 3.5)).sum().item()
     near = int(((order[1:] - order[:-1]).abs() == 1).sum())
-    line = f"straight line: the correlation with 0 to 7 is {slope / 42:.2f}, and 0 is wanted."
+    line = f"straight line: the correlation with 0 to 7 is {slope / 42:.2f}; expected 0."
     pairs = f"neighbours: {near} of the 7 pairs of neighbours are neighbours still."
     return {"straight line": line if slope else None, "neighbours": pairs if near else None}
 

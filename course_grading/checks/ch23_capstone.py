@@ -77,7 +77,7 @@ FADER_MISTAKES = {
             2 * step * (torch.minimum(_gap(values), values - _gap(values)) if wraps else _gap(values)),
     "half of it: the rows that were left differ, and so do those that were entered.":
         lambda values, height, step, wraps: fader_table(values, height, step, wraps) // 2,
-    "these are the rows that two images share; those are wanted in which they differ.":
+    "these are the rows that two images share; expected those in which they differ.":
         lambda values, height, step, wraps: height - fader_table(values, height, step, wraps) // 2,
     "steps were counted as pixels: a step is `step` rows.":
         lambda values, height, step, wraps: _with_unit_steps(values, height, step, wraps),
@@ -207,13 +207,13 @@ BRIER_MISTAKES = {
         lambda p, y: ((p - y.double().mean(1)) ** 2).mean(),
     "the absolute difference is not proper: it rewards saying 0 or 1.":
         lambda p, y: (p.unsqueeze(1) - y).abs().mean(),
-    "a sum: the mean over cells and runs is wanted.": lambda p, y: ((p.unsqueeze(1) - y) ** 2).sum(),
-    "summed over cells: the mean over cells is wanted as well.":
+    "a sum: expected the mean over cells and runs.": lambda p, y: ((p.unsqueeze(1) - y) ** 2).sum(),
+    "summed over cells: expected the mean over cells as well.":
         lambda p, y: ((p.unsqueeze(1) - y) ** 2).mean(1).sum(),
     "the confidences were rounded first: how sure one was no longer counts.":
         lambda p, y: ((p.unsqueeze(1).round() - y) ** 2).mean(),
     "the root of it: the score is the mean square itself.": lambda p, y: ((p.unsqueeze(1) - y) ** 2).mean().sqrt(),
-    "Brier's own sum, over found and not found: twice what is wanted here.":
+    "Brier's own sum, over found and not found: twice what is expected here.":
         lambda p, y: 2 * ((p.unsqueeze(1) - y) ** 2).mean(),
     "the logarithmic score: it is proper as well, and it is another one.":
         lambda p, y: -torch.where(y == 1, p.unsqueeze(1), 1 - p.unsqueeze(1)).log().mean(),
@@ -330,7 +330,7 @@ def _seal_fault(record, seed: int) -> tuple[str | None, Prediction | None]:
     if prediction.data != repr(desk_of(seed)):
         return "sealed: it is about another desk than MixingDesk.variant(seed).", None
     if {*prediction.confidence} != {*DESK_LOSSES} or {*prediction.order} != {*"abcd"}:
-        return "sealed: confidences are wanted for the losses mse and mse-box, and for the faders a, b, c and d.", None
+        return "sealed: expected confidences for the losses mse and mse-box, and for the faders a, b, c and d.", None
     if json.dumps(prediction.settings, sort_keys=True) != json.dumps(DESK_SETTINGS, sort_keys=True):
         return "sealed: other settings than the task's, 600 steps and 4 seeds; all others stay.", None
     return None, prediction
@@ -380,7 +380,7 @@ FORECAST_MISTAKES = {
     "sealed: its content does not have its hash. It was altered after it was sealed.": _altered(),
     "sealed: it is about another desk than MixingDesk.variant(seed).": _forecast(data=repr(MixingDesk())),
     "sealed: other settings than the task's": _forecast(settings={}),
-    "sealed: confidences are wanted for the losses mse and mse-box":
+    "sealed: expected confidences for the losses mse and mse-box":
         _forecast(scores={"mse": dict.fromkeys("abcd", 0.5)}),
     "on the grader's own trainings, and one number for each loss can have":
         either(_forecast(scores=_ALL_WRONG), _forecast(scores=_SHRUG), _forecast(scores=_THIRD)),

@@ -1,63 +1,79 @@
-"""Claims that are settled by counting: sizes of datasets and kernels, schedules, ties of triplets."""
+"""Claims that are settled by counting: values that images tell apart, schedules, ties of triplets, experiments."""
 
 from collections.abc import Sequence
+from math import prod
 
 import torch
+from torch import Tensor
 
 from course_lib.data import DSprites, Shapes3D, XYSquares
 from course_lib.data.files import fetch
 from course_lib.data.photographs import TINY_IMAGENET, tiny_imagenet
-from course_lib.frameworks import SCHEDULES
-from course_lib.losses.reconstruction import overlap_kernel
+from course_lib.frameworks import SCHEDULES, AdaTripletVAE, Step
+from course_lib.models import DiagonalGaussian, mlp_vae
 from course_lib.sampling import factor_distance
-from course_lib.schedules import scheduled
-from course_replication.measurements.tables import SPACINGS
+from course_replication.claims import claims_named
+from course_replication.measurements.drawn_squares import distinct_values
 from course_replication.runs import Context
 
-
-def squares(context: Context) -> dict:
-    """XYSquares: its factors, and the side of a square as it is drawn."""
-    data = XYSquares()
-    values = set(data.space.sizes)
-    lit = (data.images(torch.arange(len(data.space.names))) > 0).sum((2, 3)).unique()
-    return {
-        "factors": len(data.space.sizes),
-        "values": values.pop() if len(values) == 1 else 0,
-        "images": len(data),
-        "square-size": lit.item() ** 0.5 if len(lit) == 1 else 0,
-        "image-size": data.shape[-1],
-    }
+ROUNDING = 1e-6  # of a schedule's weights, which are float32
 
 
-def spacings(context: Context) -> dict:
-    found = {f"images/spacing-{spacing}": len(XYSquares(spacing)) for spacing in SPACINGS}
-    return found | {"settings": len(found)}
+def distinct_values_of(context: Context, num_traversals: int) -> dict[str, int]:
+    """How many values of each factor of dSprites and of 3D Shapes images tell apart, and how many images that makes.
 
-
-def box_kernel(context: Context) -> dict:
-    """The kernel of the box-blur loss at 64 pixels; its outer product with itself is √α times one that sums to 1."""
-    kernel = overlap_kernel("mse-box", 64)
-    return {"radius": len(kernel) // 2, "kernel-size": len(kernel), "weight": kernel.double().sum() ** 4}
-
-
-def grids(context: Context) -> dict:
-    """The number of images of dSprites and 3D Shapes, and of the values of each factor."""
-    spaces = {"dsprites": DSprites.space, "shapes3d": Shapes3D.space}
-    return {
-        f"{data}/{name}": count
-        for data, space in spaces.items()
-        for name, count in {"images": len(space), **dict(zip(space.names, space.sizes, strict=True))}.items()
-    }
-
-
-def schedule_ends(context: Context) -> dict:
-    """ω and η of each schedule of Table 5.2 at the first and after the last step."""
-    steps, found = 1000, {}
-    for name, settings in SCHEDULES.items():
-        for part, schedule in (("weight", settings["shared_weight"]), ("strength", settings["strength"])):
-            for end, index in (("start", 0), ("end", steps)):
-                found[f"{name}/{part}/{end}"] = float(scheduled(schedule, torch.tensor(index), steps))
+    The grids' sizes are ours, typed in after the papers: what is counted in the drawn images can only be less.
+    """
+    found = {}
+    for name, data in (("dsprites", DSprites()), ("shapes3d", Shapes3D())):
+        counted = {f: distinct_values(data, f, num_traversals, context.generator) for f in data.space.names}
+        found |= {f"{name}/{factor}": count for factor, count in counted.items()}
+        found[f"{name}/images"] = prod(counted.values())
     return found
+
+
+def schedules(context: Context, num_pairs: int, num_latents: int) -> dict[str, bool | int]:
+    """Whether the Ada-TVAE's loss weights latents by the schedules of Table 5.2, at five moments of a training.
+
+    What each latent weighs is how strongly the distance to the negative depends on it: its derivative. Beside it stands
+    Eq. 5.19, 1 or ω by η, from the numbers that the table prints.
+    """
+    anchor, negative = torch.randn(2, num_pairs, num_latents, generator=context.generator, dtype=torch.float64)
+    apart, model, total = (anchor - negative).abs(), mlp_vae(XYSquares(2, 2, 2, 16), num_latents), 100
+    found, plain = {}, {}
+    for name, printed in _printed_schedules().items():
+        framework, right, flat = AdaTripletVAE(model, **SCHEDULES[name]), [], []
+        for index in range(0, total + 1, total // 4):
+            weight, strength = (start + (end - start) * index / total for start, end in printed)
+            threshold = apart.amin(1, keepdim=True) * (1 - strength) + apart.amax(1, keepdim=True) * strength
+            expected = 1 + (weight - 1) * (apart < threshold)
+            weighed = _weighed(framework, anchor, negative, Step(torch.tensor(index), total, context.generator))
+            right.append(bool((weighed - expected).abs().max() < ROUNDING))
+            flat.append(bool((weighed == 1).all()))
+        found[f"{name}/as-printed"], plain[name] = all(right), all(flat)
+    return found | {
+        "threshold-alone-is-the-plain-triplet": plain.pop("threshold") and not any(plain.values()),
+        "settings": len(found),
+    }
+
+
+def _printed_schedules() -> dict[str, list[tuple[float, float]]]:
+    """Schedule → start and end of ω, and of η, as Table 5.2 prints them."""
+    (claim,) = claims_named(["distances/table-5.2"])
+    printed = {number.what: float(number.value) for number in claim.numbers}
+    names = dict.fromkeys(what.split("/")[0] for what in printed)
+    parts = ("weight", "strength")
+    return {
+        name: [(printed[f"{name}/{part}/start"], printed[f"{name}/{part}/end"]) for part in parts] for name in names
+    }
+
+
+def _weighed(framework: AdaTripletVAE, anchor: Tensor, negative: Tensor, step: Step) -> Tensor:
+    """The absolute derivative of the distance in ℓ1 by each latent of the negatives: (pairs, latents)."""
+    means = negative.clone().requires_grad_()
+    ends = [DiagonalGaussian(mean, torch.zeros_like(mean)) for mean in (anchor, means)]
+    (slope,) = torch.autograd.grad(framework.negative_distance(*ends, step).sum(), means)
+    return slope.abs()
 
 
 def misjudged_triplets(context: Context, num_triplets: int) -> dict:

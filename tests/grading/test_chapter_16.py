@@ -98,7 +98,7 @@ def test_a_width_is_told_that_it_is_one(judged):
         lambda places, side: (ch16._needed(places) - side + 2).clamp(min=1),
     ):
         verdict = judged("16.2", width)
-        assert not verdict.passed and "the radius is wanted" in verdict.message
+        assert not verdict.passed and "expected the radius" in verdict.message
 
 
 def test_trying_every_radius_is_right(judged):

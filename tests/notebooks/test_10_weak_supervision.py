@@ -98,14 +98,14 @@ def test_axes_without_order():
     assert (paired[0], alone[0], found["Ada-GVAE, k = 1"][0]) == (0.31, 0.05, 0.91)
     assert alone[3] < paired[2], "which no network with single images reaches"
     assert (alone[5], paired[5]) == (0, 0) and found["single images"][5] == found["Ada-GVAE, k = 1"][5] == 0.98
-    says("no Ada-GVAE of five gets beyond a MIG of .02, and no β-VAE beyond .03")
+    says("neither of five Ada-GVAEs nor of five β-VAEs gets one beyond a MIG of .03")
     results, best = Store().results(), {"ada": [], "beta": []}
     for claim, names in (("distances/figure-3.10", ("spacing-8",)), ("distances/figure-5.1-convolutions", ("conv",))):
         for part in parts_of(CLAIMS[claim], "small"):
             if any(name in part.name for name in names):
                 migs = [results[run.id]["metrics"]["mig"] for run in part.runs()]
                 best["ada" if "ada" in part.name else "beta"] += migs
-    assert len(best["ada"]) == len(best["beta"]) == 10 and max(best["ada"]) < 0.02 and max(best["beta"]) < 0.03
+    assert len(best["ada"]) == len(best["beta"]) == 10 and max(best["ada"] + best["beta"]) < 0.03
 
 
 def test_lies_and_ties():

@@ -174,13 +174,13 @@ def test_the_cards():
     )
     assert abs(sum(order.values[1]) / len(order.values[1]) - order.controls[1]) < 0.03
     scores = compared("distances/figure-3.12")
-    says("turns a failure into .64 and .89")
-    assert [round(scores[f"{score}/ada-gvae/mse-box"][0], 2) for score in ("mig", "dci")] == [0.64, 0.89]
+    says("turns a failure into .60 and .89")
+    assert [round(scores[f"{score}/ada-gvae/mse-box"][0], 2) for score in ("mig", "dci")] == [0.60, 0.89]
     says("it lifts MIG from nothing to next to nothing: .07")
     assert round(scores["mig/beta-vae/mse-box"][0], 2) == 0.07
-    says("as its .01 without the blur shows")
-    assert round(scores["mig/ada-gvae/mse-box"][1], 2) == 0.01
-    says("takes a β-VAE from no order to a net, and Ada-GVAE from MIG .01 to .64")
+    says("as its .02 without the blur shows")
+    assert round(scores["mig/ada-gvae/mse-box"][1], 2) == 0.02
+    says("takes a β-VAE from no order to a net, and Ada-GVAE from MIG .02 to .60")
     says("by more than half of their mean")
     says("The claim's bar, .05, says little, for an untrained network passes it as well: the control is at .26.")
     says("That training then doubles the variation says more")
@@ -234,8 +234,9 @@ def test_verdicts_are_those_of_the_store():
     CHAPTER.verdicts(mine)
     shown = [name for name in CELLS if name.startswith("card-") and "text" not in name and "comment" not in name]
     assert 6 == len(shown) < len(mine)  # two were added later, which need no training: they are in the list alone
-    says("All four orders hold, and no control shows them", "leaves .50 of the pixels' variance")
+    says("All four orders hold, no control shows them, and each model has learnt by our rule")
+    says("is hardly below it, at .49 with the squared error", "and .48 with the blur")
     found = best_verdict(CLAIMS["distances/figure-3.12"], RESULTS)
-    assert all(order.holds and not order.passing for order in found.orders) and found.verdict == "inconclusive"
+    assert all(order.holds and not order.passing for order in found.orders) and found.verdict == "match"
     left = {arm.arm: round(arm.left, 2) for arm in found.learnt}
-    assert (left["ada-gvae/mse"], left["ada-gvae/mse-box"]) == (0.5, 0.64)
+    assert (left["ada-gvae/mse"], left["ada-gvae/mse-box"]) == (0.49, 0.48)

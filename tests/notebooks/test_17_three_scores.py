@@ -24,9 +24,9 @@ def mean(cell: str) -> float:
 
 def test_the_riddle():
     found = {key: cells[-1] for key, cells in table("stored-mig").items()}
-    says("The blur alone gives next to nothing, .07. Pairs alone give nothing, .01. Both together give .64.")
-    assert mean(found["β-VAE", "with box blur"]) == 0.07 and mean(found["Ada-GVAE", "squared error"]) == 0.01
-    assert mean(found["Ada-GVAE", "with box blur"]) == 0.64
+    says("The blur alone gives next to nothing, .07. Pairs alone give nothing, .02. Both together give .60.")
+    assert mean(found["β-VAE", "with box blur"]) == 0.07 and mean(found["Ada-GVAE", "squared error"]) == 0.02
+    assert mean(found["Ada-GVAE", "with box blur"]) == 0.60
     assert all(cells[0] == "5" for cells in table("stored-mig").values())
 
 
@@ -116,33 +116,35 @@ def test_the_live_models():
 
 def test_the_answer():
     found = {key: [*map(mean, cells)] for key, cells in table("answer").items()}
-    says("From .33 to .85 for the β-VAE, and from .33 to .87 for the Ada-GVAE", "to .77 and .81")
-    says("With the blur, from .28 to .75, and the line comes along, from .63 to .80.")
-    says("the axis is .34 where the β-VAE has .19 and the untrained network .14")
+    says("From .33 to .85 for the β-VAE, and from .33 to .83 for the Ada-GVAE", "to .77 and .74")
+    says("With the blur, from .28 to .71, and the line comes along, from .63 to .78.")
+    says("the axis is .37 where the β-VAE has .19 and the untrained network .14")
     pixels, blurred = found["β-VAE", "squared error"], found["β-VAE", "with box blur"]
     paired, both = found["Ada-GVAE", "squared error"], found["Ada-GVAE", "with box blur"]
-    assert [row[0] for row in (pixels, blurred, paired, both)] == [0.33, 0.85, 0.33, 0.87]
-    assert [row[1] for row in (pixels, blurred, paired, both)] == [0, 0.77, 0, 0.81]
-    assert [blurred[3], both[3], blurred[2], both[2]] == [0.28, 0.75, 0.63, 0.8]
-    assert [paired[3], pixels[3], found["untrained", "none"][3]] == [0.34, 0.19, 0.14]
-    says("the order over pairs anywhere, from .65 to .83")
-    assert [blurred[4], both[4]] == [0.65, 0.83]
+    assert [row[0] for row in (pixels, blurred, paired, both)] == [0.33, 0.85, 0.33, 0.83]
+    assert [row[1] for row in (pixels, blurred, paired, both)] == [0, 0.77, 0, 0.74]
+    assert [blurred[3], both[3], blurred[2], both[2]] == [0.28, 0.71, 0.63, 0.78]
+    assert [paired[3], pixels[3], found["untrained", "none"][3]] == [0.37, 0.19, 0.14]
+    says("the order over pairs anywhere, from .65 to .78")
+    assert [blurred[4], both[4]] == [0.65, 0.78]
 
 
 def test_the_bound():
     pixels, blurred = (re.findall(r"\d\.\d\d", line) for line in output("bound").strip().splitlines() if line)
-    says("stay below it, .85 and .87 against .97", "With the plain squared error it is .58")
+    says("stay below it, .85 and .83 against .97", "With the plain squared error it is .58")
     assert pixels == ["0.58", "0.00"] and blurred[0] == "0.97"
     assert round(8 * math.sqrt(3 / 10 / 57), 3) == 0.58  # chapter 15's formula
 
 
 def test_the_pairs_decide_too():
     found = {key: [*map(mean, cells)] for key, cells in table("data-rank").items()}
-    says(".82 against .87 (p = .02 by Welch's test); over distinct pairs as well, .73 against .80", ".73 less than .81")
-    assert found["Ada-GVAE", "with box blur"] == [0.82, 0.73] and found["β-VAE", "with box blur"] == [0.87, 0.8]
-    assert [round(p_of_the_methods(name), 2) for name in ("data-rank", "data-rank-distinct")] == [0.02, 0.02]
-    says("differ by .05: less than the card's threshold", "(p = .19 by Welch's test)", "from .65 to .83 (p < .001)")
-    assert round(p_of_the_methods("rank"), 2) == 0.19 and p_of_the_methods("rank-global") < 0.001
+    says(
+        ".77 against .87 (p = .005 by Welch's test); over distinct pairs as well, .66 against .80", ".66 less than .74"
+    )
+    assert found["Ada-GVAE", "with box blur"] == [0.77, 0.66] and found["β-VAE", "with box blur"] == [0.87, 0.8]
+    assert [round(p_of_the_methods(name), 3) for name in ("data-rank", "data-rank-distinct")] == [0.005, 0.005]
+    says("differ by .05: less than the card's threshold", "(p = .25 by Welch's test)", "from .65 to .78 (p < .001)")
+    assert round(p_of_the_methods("rank"), 2) == 0.25 and p_of_the_methods("rank-global") < 0.001
 
 
 def p_of_the_methods(score: str) -> float:
@@ -226,5 +228,5 @@ def test_the_run_without_the_blur_has_no_latent_for_a_factor(tmp_path):
         assert shares.mean(0).max() < 0.27  # about a quarter, as the text has it
         assert shares.max(1).values.mean() > 0.34  # but on each walk one latent moves more than the rest
         assert shares.argmax(1).unique().numel() > 3  # and it is not the same one
-    assert stored["axis-alignment"] == pytest.approx(0.34, abs=0.03)
+    assert stored["axis-alignment"] == pytest.approx(0.37, abs=0.03)
     says("no latent has more than about a quarter of any factor's variance")

@@ -114,6 +114,8 @@ def compared(number: Number, samples: Samples, trained: bool) -> Compared:
         why = f"{number.what} is {number.value} in the paper, outside {low:.4g} to {high:.4g} by more than rounding"
     elif control is None:
         why = f"{number.what} has no control"
+    elif abs(control - float(number.value)) <= half:
+        why = f"{number.what}: the control, {control:.4g}, would be printed as {number.value} as well"
     elif not high - low < abs(ours - control):
         why = f"{number.what}: the interval is as wide as the gap to the control, {abs(ours - control):.4g}"
     else:

@@ -66,7 +66,7 @@ MEANING = Table(
             "match",
             "Without training: it agrees to the printed digits, or to a tolerance that the card explains. Trained: it "
             "lies, but for the rounding of print, where 95 % of such means would, by the spread of five seeds or more, "
-            "and that interval is narrower than the gap to the control.",
+            "and that interval is narrower than the gap to the control, which would not be printed the same.",
             "Every step is shown by a one-sided test at 95 % over five seeds or more, the controls do not pass the "
             "same test, and what is called trained has learnt.",
             "It holds in every setting measured, and these are three or more, those at the edge included.",

@@ -98,7 +98,7 @@ def test_axes_without_order():
     assert (paired[0], alone[0], found["Ada-GVAE, k = 1"][0]) == (0.31, 0.05, 0.91)
     assert alone[3] < paired[2], "which no network with single images reaches"
     assert (alone[5], paired[5]) == (0, 0) and found["single images"][5] == found["Ada-GVAE, k = 1"][5] == 0.98
-    says("neither of five Ada-GVAEs nor of five β-VAEs gets one beyond a MIG of .03")
+    says("none of five Ada-GVAEs and none of five β-VAEs gets beyond a MIG of .03")
     results, best = Store().results(), {"ada": [], "beta": []}
     for claim, names in (("distances/figure-3.10", ("spacing-8",)), ("distances/figure-5.1-convolutions", ("conv",))):
         for part in parts_of(CLAIMS[claim], "small"):

@@ -9,6 +9,7 @@ from torch.nn.functional import interpolate
 
 from course_lib.data import XYSquares
 from course_replication import Store, best_verdict, load_claims
+from course_replication.plans import parts_of
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("15_xysquares")
@@ -162,9 +163,9 @@ def test_what_half_an_answer_saves():
 
 def test_the_stored_seeds():
     found = {key: [numbers(cell)[0] for cell in cells] for key, cells in table("ada-table").items()}
-    says("MIG and DCI stay at a hundredth")
+    says("MIG and DCI stay at one or two hundredths")
     for method in ("ada-gvae", "beta-vae"):
-        assert abs(found["apart", method][0]) < 0.05 and found["apart", method][1:3] == [0.01, 0.01]
+        assert abs(found["apart", method][0]) < 0.05 and {*found["apart", method][1:3]} <= {0.01, 0.02}
         assert found["overlapping", method][0] > found["overlapping", "untrained"][0] + 0.3
     says("from an alignment of .19 to one of .37")
     assert (found["apart", "beta-vae"][3], found["apart", "ada-gvae"][3]) == (0.19, 0.37)
@@ -178,8 +179,9 @@ def test_the_stored_seeds():
     assert [step.passing for step in order.orders].count(("untrained",)) == 4 and order.verdict == "inconclusive"
     says("of the pixels' variance it leaves .49", "after twice as many steps as the β-VAE's")
     assert {round(arm.left, 2) for arm in order.learnt if arm.arm == "ada-gvae/spacing-8"} == {0.49}
-    steps = {part.name.split("/")[1]: part.settings.get("steps") for part in parts_of(claim, "small")[:4]}
-    assert steps["ada-gvae"] == 2 * steps["beta-vae"]
+    parts = [part for part in parts_of(claim, "small") if "steps" in part.settings]
+    steps = {part.settings["framework"]: part.settings["steps"] for part in parts}
+    assert steps["AdaGVAE"] == 2 * steps["BetaVAE"]
 
 
 def test_the_spacings():

@@ -220,6 +220,8 @@ def test_a_mean_of_runs_has_a_narrower_interval():
 
 def test_print_rounds():
     """3 ± 4.809: 7.85 is printed as 7.8 or 7.9, and what is printed as 8 may have been 7.5."""
+    same = judge(claim(value="13"), with_control((12.9, 13.0, 13.1, 13.0, 12.9), 13.4))
+    assert same.verdict == "inconclusive" and "13.4, would be printed as 13 as well" in same.why
     for printed, verdict in (("7.85", "fail"), ("7.81", "match"), ("8", "match"), ("9", "fail")):
         assert judge(claim(value=printed), with_control(FIVE, 13.0)).verdict == verdict, printed
 

@@ -10,7 +10,7 @@ import torch
 import course_lib.data
 from course_replication import Context, Run, Store, command, load_claims
 from course_replication.comparisons import renamed
-from course_replication.measurements import combined, kernels, largest_beta, training
+from course_replication.measurements import combined, kernels, largest_beta, square_kernels, training
 from course_replication.measurements.stored_kernels import load_kernel
 from course_replication.plans import deviations_of, metrics_of, parts_of, planned, queue, runs_of
 from course_replication.runs import attempt, lacks_gpu, measurement_of
@@ -22,7 +22,7 @@ TINY = {"steps": 2, "batch_size": 4, "log_every": 1}
 SQUARES = {"data": "XYSquares", "spacing": 8}
 SIZES = ("layers-6-width-1000", "layers-2-width-100")
 CHEAP = {
-    "kernels.learnt": {"steps": 1, "batch_size": 8, "pairs": 16},
+    **dict.fromkeys(["kernels.learnt", "square_kernels.learnt"], {"steps": 1, "batch_size": 8, "pairs": 16}),
     "perceived_ranks.by_geometric_mean": {"num_pairs": 20},
     "prices.at_betas": {"data": "SmallSprites", "network": "mlp", "hidden": [8], **TINY},
     "prices.annealed": {"data": "SmallSprites", "network": "mlp", "hidden": [8], "steps": 4, "batch_size": 4},
@@ -110,7 +110,8 @@ def measured(tmp_path_factory, made_cheap):
         return known[key]
 
     def names(part):
-        if part.measurement == "kernels.learnt" and part.measurement in known:
+        kernel = part.measurement.endswith("kernels.learnt")
+        if kernel and part.measurement in known:
             return known[part.measurement]
         key = (
             part.measurement,
@@ -133,11 +134,12 @@ def measured(tmp_path_factory, made_cheap):
         found = measurement_of(part.measurement)(own, **settings)
         if part.measurement in CHEAP:
             known[key] = found
-        return known.setdefault(part.measurement, found) if part.measurement == "kernels.learnt" else found
+        return known.setdefault(part.measurement, found) if kernel else found
 
     with pytest.MonkeyPatch.context() as patch:
         made_cheap(patch)
-        patch.setattr(kernels, "PAIRS", 32)
+        for module in (kernels, square_kernels):
+            patch.setattr(module, "PAIRS", 32)
         for module in (training, combined):
             patch.setattr(module, "scores", trained)
         patch.setattr(largest_beta, "train", lambda *given, **options: None)

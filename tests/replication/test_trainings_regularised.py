@@ -103,5 +103,6 @@ def test_the_plan_measures_what_the_claim_asks_for_and_says_what_is_smaller(cont
     assert {*metrics_of(CLAIM)} <= {renamed(part.name, name) for part in parts for name in found}
     betas = [part.settings["beta"] for part in parts]
     assert betas[0] > 100 * betas[1] and len({part.run(0).id for part in parts}) == 2
-    assert all((part.scale, part.seeds) == ("small", 5) and len(deviations_of(CLAIM, part)) == 5 for part in parts)
+    assert all((part.scale, part.seeds) == ("small", 5) for part in parts)
+    assert len({note for part in parts for note in deviations_of(CLAIM, part)}) == 6
     assert {part.settings["spacing"] for part in parts} == {1}

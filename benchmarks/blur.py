@@ -4,10 +4,10 @@ Batches of 256 images of one channel, a two-dimensional kernel that reaches all 
 two run in turn, and the ratio is the median over the turns.
 """
 
-import statistics
 import time
 
 import torch
+from turns import medians_and_ratio
 
 from course_lib.losses.blur import DENSE, dense_blur, fourier_blur
 
@@ -31,8 +31,7 @@ def main():
         for blurred in (dense_blur, fourier_blur):
             milliseconds(blurred, images, kernel)  # the first call pays for what is made once
         turns = [tuple(milliseconds(each, images, kernel) for each in (dense_blur, fourier_blur)) for _ in range(TURNS)]
-        dense, fourier = (statistics.median(column) for column in zip(*turns, strict=True))
-        ratio = statistics.median(theirs / ours for ours, theirs in turns)
+        dense, fourier, ratio = medians_and_ratio(turns)
         print(f"{side:2} pixels a side: dense {dense:.1f} ms, Fourier {fourier:.1f} ms ({ratio:.2f}×)")
 
 

@@ -6,10 +6,10 @@ else the computer is doing. A model-step is one step of one model; of `fit`, thr
 
 import argparse
 import os
-import statistics
 import time
 
 import torch
+from turns import medians_and_ratio
 
 from course_lib.data import XYSquares
 from course_lib.frameworks import AdaTripletVAE, BetaTCVAE, BetaVAE, FactorVAE
@@ -59,8 +59,7 @@ def main():
     print(f"{where}, {arguments.models} models, batch {arguments.batch_size}")
     for case in arguments.case:
         turns = [rates(case, arguments.models, arguments.batch_size, arguments.steps) for _ in range(arguments.turns)]
-        alone, together = (statistics.median(column) for column in zip(*turns, strict=True))
-        ratio = statistics.median(many / one for one, many in turns)
+        alone, together, ratio = medians_and_ratio(turns)
         print(f"{case}, model-steps/s: fit {alone:.0f}, fit_many {together:.0f} ({ratio:.2f}×)", flush=True)
 
 

@@ -3,10 +3,10 @@
 Both take the same batches, to the same loss. They run in turn, and the ratio is the median over the turns.
 """
 
-import statistics
 import time
 
 import torch
+from turns import medians_and_ratio
 
 from course_lib.data import XYSquares
 from course_lib.losses import LearntKernel
@@ -27,11 +27,10 @@ def milliseconds(kind, radius: int, seed: int) -> float:
 def main():
     print(f"{torch.get_num_threads()} threads, on the CPU, 512 images and 4,096 pairs a step, medians of {TURNS} turns")
     for radius in (31, 63):
-        for kind in (LearntKernel, SquaresKernel):
+        for kind in (SquaresKernel, LearntKernel):
             milliseconds(kind, radius, 0)  # the first call pays for what is made once
-        turns = [tuple(milliseconds(kind, radius, i) for kind in (LearntKernel, SquaresKernel)) for i in range(TURNS)]
-        images, places = (statistics.median(column) for column in zip(*turns, strict=True))
-        ratio = statistics.median(slow / quick for slow, quick in turns)
+        turns = [tuple(milliseconds(kind, radius, i) for kind in (SquaresKernel, LearntKernel)) for i in range(TURNS)]
+        places, images, ratio = medians_and_ratio(turns)
         print(f"radius {radius}: images {images:,.0f} ms, places {places:.1f} ms ({ratio:.0f}×)")
 
 

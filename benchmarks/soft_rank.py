@@ -4,10 +4,10 @@ The two run in turn, A B A B …, and the ratio is the median over the turns: si
 computer is doing.
 """
 
-import statistics
 import time
 
 import torch
+from turns import medians_and_ratio
 
 from course_lib.losses.soft_rank import soft_rank
 
@@ -34,8 +34,7 @@ def main():
         for rank in (soft_rank, pairwise):
             milliseconds(rank, values)  # the first call pays for what is made once
         turns = [(milliseconds(soft_rank, values), milliseconds(pairwise, values)) for _ in range(TURNS)]
-        ours, plain = (statistics.median(column) for column in zip(*turns, strict=True))
-        ratio = statistics.median(theirs / own for own, theirs in turns)
+        ours, plain, ratio = medians_and_ratio(turns)
         print(f"n = {size:4}: soft_rank {ours:.2f} ms, pairwise sigmoids {plain:.2f} ms ({ratio:.2f}×)")
 
 

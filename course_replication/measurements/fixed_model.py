@@ -12,7 +12,7 @@ from course_lib.losses import symmetric_kl
 from course_lib.models import DiagonalGaussian
 from course_replication.measurements.largest_beta import left_over
 from course_replication.measurements.score_settings import settings_scores
-from course_replication.measurements.trained_scores import matrix_agreement, of_latents, of_reconstructions
+from course_replication.measurements.trained_scores import matrix_agreement, of_latents, of_reconstructions, report
 from course_replication.measurements.training import before_and_after, encodings
 from course_replication.runs import Context
 
@@ -36,7 +36,7 @@ def examined(context: Context, **vae) -> dict[str, float]:
         | found
         for model, found in zip(models, scores, strict=True)
     )
-    return after | {f"control/untrained/{name}": value for name, value in before.items()}
+    return report(after, before, {})
 
 
 def levels(framework: Framework, data: GridDataset, seed: int) -> dict[str, float]:

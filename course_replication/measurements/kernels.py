@@ -10,6 +10,7 @@ from course_lib.losses.blur import blur, box_kernel, gaussian_kernel
 from course_lib.sampling import random_pairs, singles
 from course_lib.training import fit_kernel
 from course_replication.measurements.tables import enumerated
+from course_replication.measurements.trained_scores import report
 from course_replication.runs import Context
 
 PAIRS = 5_000  # anywhere on the grid, within batches of 32 points as in Table 6.1
@@ -26,11 +27,7 @@ def learnt(context: Context, **settings) -> dict[str, float]:
     """
     before = LearntKernel(settings["radius"], symmetry=settings["symmetry"], seed=context.seed).kernel.detach()
     found = kernel_scores(trained_kernel(context.seed, device=context.device, **settings), context.generator)
-    return with_untrained(found, kernel_scores(before, context.generator))
-
-
-def with_untrained(scores: dict[str, float], untrained: dict[str, float]) -> dict[str, float]:
-    return scores | {f"control/untrained/{name}": value for name, value in untrained.items()}
+    return report(found, kernel_scores(before, context.generator), {})
 
 
 def handmade(context: Context, kernel: str, radius: int) -> dict[str, float]:

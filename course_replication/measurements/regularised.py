@@ -9,7 +9,7 @@ from course_lib.frameworks import Framework
 from course_lib.metrics import Encodings
 from course_lib.models import DiagonalGaussian
 from course_lib.sampling import factor_pairs
-from course_replication.measurements.trained_scores import model_scores
+from course_replication.measurements.trained_scores import model_scores, report
 from course_replication.measurements.training import before_and_after
 from course_replication.runs import Context
 
@@ -28,7 +28,7 @@ def overlap(context: Context, **settings) -> dict[str, float]:
     """
     data, *models = before_and_after(context, **settings)
     before, after = (_measured(model, data, context.seed) for model in models)
-    return after | {f"control/untrained/{name}": value for name, value in before.items()}
+    return report(after, before, {})
 
 
 def bhattacharyya(first: DiagonalGaussian, second: DiagonalGaussian) -> Tensor:

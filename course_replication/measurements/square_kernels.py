@@ -18,7 +18,8 @@ from course_lib.losses import LearntKernel
 from course_lib.losses.learnt_kernel import squared_distances
 from course_lib.sampling import random_pairs
 from course_lib.training import fit_kernel
-from course_replication.measurements.kernels import scores_from, with_untrained
+from course_replication.measurements.kernels import scores_from
+from course_replication.measurements.trained_scores import report
 from course_replication.runs import Context
 
 Scores = dict[str, float]
@@ -31,7 +32,7 @@ def learnt(context: Context, **settings) -> Scores:
     kernel = SquaresKernel(radius, symmetry=symmetry, seed=context.seed).to(context.device)
     before = _scored(kernel, context.generator)
     fit_kernel(kernel, XYSquares(), seed=context.seed, **settings)
-    return with_untrained(_scored(kernel, context.generator), before)
+    return report(_scored(kernel, context.generator), before, {})
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 """What is measured of a trained framework: its table of representations, its reconstructions, and the way there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas
@@ -181,6 +181,15 @@ def watched(data: GridDataset, seed: int, every: int) -> Callable[[Framework, in
         }
 
     return watch
+
+
+def report(after: dict[str, float], untrained: Mapping[str, float], shuffled: Mapping[str, float]) -> dict[str, float]:
+    """The scores of a training with those of its controls, "control/untrained/…" and "control/shuffled/…"."""
+    return {
+        **after,
+        **{f"control/untrained/{name}": value for name, value in untrained.items()},
+        **{f"control/shuffled/{name}": value for name, value in shuffled.items()},
+    }
 
 
 def trajectory_scores(records: pandas.DataFrame, steps: int) -> dict[str, float]:

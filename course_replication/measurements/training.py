@@ -8,7 +8,6 @@ are called as in the claims, so that deviations from a paper's are found by name
 
 import hashlib
 import json
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from course_replication.measurements.trained_scores import (
     IMAGES,
     dci_score,
     model_scores,
+    report,
     sampled_model_scores,
     table_scores,
     trajectory_scores,
@@ -162,15 +162,6 @@ def some_of(data: GridDataset, most: int, seed: int) -> Tensor:
 def loss_of(framework: Framework) -> str | Tensor:
     """The perceived distance of a framework: its reconstruction loss, by name or as a kernel."""
     return framework.likelihood.kernel if framework.reconstruction == KERNEL else framework.reconstruction
-
-
-def report(after: Scores, untrained: Mapping[str, float], shuffled: Mapping[str, float]) -> Scores:
-    """The scores of a training with those of its controls, "control/untrained/…" and "control/shuffled/…"."""
-    return {
-        **after,
-        **{f"control/untrained/{name}": value for name, value in untrained.items()},
-        **{f"control/shuffled/{name}": value for name, value in shuffled.items()},
-    }
 
 
 class DrawnOn(GridDataset):

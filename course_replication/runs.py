@@ -94,8 +94,11 @@ def attempt(store: Store, run: Run, device: str = "auto", asked: Collection[str]
 
 
 def is_missing(results: Mapping[str, dict], run: Run, asked: Collection[str] = ()) -> bool:
-    """Whether the run has no result among these that counts, or one that lacks some of the metrics asked of it."""
-    return run.id not in results or not counts(results[run.id]) or bool(lacks(results[run.id], asked))
+    """Whether the run has no result among these, one that lacks some of the metrics asked of it, or one that does not
+    count where another would: while code is changed, what it has made is not made again."""
+    if run.id not in results:
+        return True
+    return bool(lacks(results[run.id], asked)) or not counts(results[run.id]) and counts({"commit": commit()})
 
 
 def known_to(run: Run, store: Store) -> dict[str, dict]:
@@ -109,13 +112,13 @@ def keep(store: Store, result: dict, asked: Collection[str] = (), *, dirty: bool
     """Store the result of a run that this process has claimed, and remove its partial work; whether it was added.
 
     asked : metrics for which a stored result that lacks them is replaced, if the new one has some of them. A ValueError
-    names those that it has not, or says what is wrong with the result. One that does not count is replaced as well.
-    dirty : as in `check_committed`.
+    names those that it has not, or says what is wrong with the result. One that does not count is replaced by one that
+    does. dirty : as in `check_committed`.
     """
     check_committed(store, dirty, result["commit"])
     stored = store.results().get(result["id"])
     lacking = lacks(result, asked) if stored else []
-    better = stored and (not counts(stored) or len(lacking) < len(asked))
+    better = stored and (len(lacking) < len(asked) or counts(result) and not counts(stored))
     added = store.replace(result) if better else store.add(result)
     shutil.rmtree(store.scratch(result["id"]), ignore_errors=True)
     if lacking:

@@ -23,7 +23,7 @@ PAPER_NAMES = {
 SCALES_IN_WORDS = {
     "exact": "Exact: nothing is trained",
     "small": "Small: trained on a small grid, with a small network or for few steps",
-    "full": "Full: trained on the paper's images with its network",
+    "full": "Full: data and model have the paper's size",
 }
 
 
@@ -104,6 +104,9 @@ class Card:
         seeds = f", {verdict.n} seeds" if verdict.claim.kind == "trained" else ""
         places = f", in {verdict.settings} settings" if verdict.settings else ""
         said.append(f"{SCALES_IN_WORDS[verdict.scale]}{seeds}{places}.")
+        if verdict.lengths:
+            lengths = (f"{steps:,} steps" + (f" of {batch:,}" if batch else "") for steps, batch in verdict.lengths)
+            said.append(f"Trained for {', '.join(lengths)}.")
         if verdict.verdict == "inconclusive":
             said.append(f"Nothing can be concluded: {one_line(verdict.why)}.")
         if verdict.missing:

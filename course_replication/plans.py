@@ -124,5 +124,11 @@ def deviations_of(claim: Claim, part: Part) -> tuple[str, ...]:
     return (*dict.fromkeys(differing), *part.deviations)
 
 
+def lengths_of(parts: Iterable[Part]) -> tuple[tuple[int, int | None], ...]:
+    """Steps and batch, None where that is left open, of whatever the parts train, each pair once."""
+    trainings = (each for part in parts for each in part.settings.get("trainings", [part.settings]))
+    return tuple(dict.fromkeys((each["steps"], each.get("batch_size")) for each in trainings if "steps" in each))
+
+
 def _agree(ours, printed) -> bool:
     return ours == printed or isinstance(printed, list) and ours in printed

@@ -21,7 +21,7 @@ from course_replication.comparisons import (
     renamed,
     steps_of,
 )
-from course_replication.plans import Plans, deviations_of, metrics_of, parts_of, planned, runs_of
+from course_replication.plans import Plans, deviations_of, lengths_of, metrics_of, parts_of, planned, runs_of
 from course_replication.runs import counts
 
 VERDICTS = ("match", "direction", "fail", "inconclusive", "not run", "out of reach")
@@ -38,6 +38,7 @@ class Verdict:
     n, seeds, missing : seeds that each number rests on (the fewest), all seeds seen, and runs that are not done.
     settings : in how many settings a construction was seen; 0 for other kinds of evidence.
     numbers, orders, holds, learnt : what was compared, whatever the verdict. deviations : from the paper's settings.
+    lengths : steps and batch of its trainings.
     """
 
     claim: Claim
@@ -53,6 +54,7 @@ class Verdict:
     holds: tuple[tuple[str, bool], ...] = ()
     learnt: tuple[Learnt, ...] = ()
     deviations: tuple[str, ...] = ()
+    lengths: tuple[tuple[int, int | None], ...] = ()
 
     @property
     def kind(self) -> str:
@@ -91,7 +93,7 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     holds = tuple((name, all(samples[name].values())) for name in claim.expects.holds)
     found = Verdict(
         claim, "", sized, "", n, seeds, missing, _settings(claim, samples), numbers, orders, holds,
-        learnt_by(parts, results) if trained else (), deviations,
+        learnt_by(parts, results) if trained else (), deviations, lengths_of(parts) if trained else (),
     )  # fmt: skip
     verdict, why = {"number": _by_numbers, "order": _by_order, "construction": _by_construction}[claim.evidence](found)
     doubts = _doubts(found, samples)

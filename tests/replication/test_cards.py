@@ -91,7 +91,28 @@ def test_full_runs_come_before_small_ones():
         "small", "full", "full",
     ]  # fmt: skip
     shown = str(Card(best_verdict(claim, full, plans)))
-    assert "Full: trained on the paper's images with its network, 5 seeds." in shown
+    assert "Full: data and model have the paper's size, 5 seeds." in shown
+
+
+def test_the_lengths_of_all_trainings_are_said_once():
+    alike = {"steps": 2000, "batch_size": 256, "beta": 1}
+    settings = (alike, alike | {"beta": 4}, {"trainings": [alike, {"steps": 57600, "batch_size": 32}]}, {"steps": 10})
+    parts = tuple(Part("m:a", each, seeds=5, scale="small") for each in settings)
+    results = {run.id: {"metrics": FIVE[run.seed]} for part in parts for run in part.runs()}
+    shown = Card(verdict_of(trained("direction", ("mig > 0.2",)), results, "small", {"isa/a": parts}))
+    assert shown.remarks[1] == "Trained for 2,000 steps of 256, 57,600 steps of 32, 10 steps."
+
+
+def test_what_trains_nothing_says_no_length():
+    assert not any("Trained for" in remark for remark in card("distances/table-4.2").remarks)
+
+
+def test_every_card_of_a_training_says_its_length():
+    results = Store(RESULTS).results()
+    judged = [best_verdict(claim, results) for claim in CLAIMS.values() if claim.kind == "trained"]
+    judged = [each for each in judged if each.verdict not in ("not run", "out of reach")]
+    assert len(judged) > 50
+    assert not [each.claim.id for each in judged if "Trained for" not in " ".join(Card(each).remarks)]
 
 
 def test_every_kind_of_doubt_is_said():

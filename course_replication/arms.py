@@ -1,7 +1,7 @@
 """The arms of settings.yml, which runs of claims name: settings, and in what these depart from the paper."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -63,6 +63,11 @@ def deviation_text(name: str, settings: Mapping) -> str:
     if NAME.fullmatch(name) and name not in texts:
         raise ValueError(f"deviation: got {name!r}; expected a text, or a name that settings.yml explains.")
     return re.sub(r"\{(\w+)\}", lambda found: _in_words(settings[found[1]]), texts.get(name, name))
+
+
+def redrawn_of(datasets: Iterable[str]) -> tuple[str, ...]:
+    """The deviations, by name, of runs on images of those datasets: that the course draws some of them again."""
+    return tuple(name for name, drawn in _file()["redrawn"].items() if not set(drawn).isdisjoint(datasets))
 
 
 def _in_words(value) -> str:

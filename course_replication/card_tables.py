@@ -89,7 +89,7 @@ def _numbers(numbers: Sequence[Compared], trained: bool, tolerances: Mapping[str
 
 
 def _orders(orders: Sequence[Ordered], trained: bool) -> Table:
-    rows, tested = [], any(each.p is not None for each in orders)
+    rows, tested = [], trained or any(each.p is not None for each in orders)
     for each in orders:
         row = [f"{named(each.first)} > {named(each.second)}"]
         for name, values, control in zip((each.first, each.second), each.values, each.controls, strict=True):

@@ -123,12 +123,15 @@ class Card:
         bare = [f"{step.first} > {step.second}" for step in verdict.orders if not step.controlled]
         if bare and verdict.claim.expects.uncontrolled:
             said.append(f"Without a control: {'; '.join(bare)}. {sentence(verdict.claim.expects.uncontrolled)}")
+        blind = [f"{step.first} > {step.second}" for step in verdict.orders if step.holds and step.blind]
+        if blind:
+            said.append(f"The controls are alike on both sides, and so show nothing: {'; '.join(blind)}.")
         if verdict.claim.changed:
             said.append(f"Changed after its result had been seen: {sentence(verdict.claim.changed)}")
         differs = [number.why for number in verdict.numbers if not number.agrees and verdict.claim.kind == "trained"]
         if differs and verdict.verdict != "inconclusive":  # of what needs no training, the table says all
             said.append(f"What differs: {'; '.join(differs)}.")
-        if verdict.claim.finding and verdict.verdict != "match":
+        if verdict.claim.finding:
             said.append(sentence(verdict.claim.finding))
         return said
 

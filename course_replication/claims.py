@@ -127,7 +127,7 @@ class Claim:
     runs : scale → what is run for it, as `plans.planned` reads it: arms of settings.yml and what is changed of them.
     changed : in what a measure was changed after its result had been seen.
     notes : doubts about damaged text, contradictions within the paper, its errata.
-    finding : what was learnt where the claim did not match: shown only as long as it does not.
+    finding : what was learnt, above all where the claim does not match.
     """
 
     id: str

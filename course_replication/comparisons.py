@@ -54,8 +54,10 @@ class Ordered:
     means : ours of both; values : by seed, one of a constant; controls : for each, as in `Compared`.
     holds, reversed : whether a > b is shown, or b > a: by a one-sided test over seeds; by value where nothing is
         drawn, and then a tie is no order.
-    p : of that test of a > b. below : whether the difference is shown to be smaller than the claim's margin.
-    controlled : whether some control has both sides; what needs no training needs none.
+    p : of that test of a > b; None where no seed differs from another, on either side.
+    below : whether the difference is shown to be smaller than the claim's margin.
+    controlled : whether some control has both sides; what needs no training needs none. blind : whether those that do
+        are the same on both, so that they could not but fail: what tells the sides apart begins with training.
     passing : the controls of which the same is shown. stable : whether it is shown without any one of the seeds, too.
     """
 
@@ -69,6 +71,7 @@ class Ordered:
     reversed: bool = False
     below: bool = False
     controlled: bool = True
+    blind: bool = False
     passing: tuple[str, ...] = ()
     stable: bool = True
 
@@ -138,7 +141,7 @@ def _half_a_digit(number: Number) -> float:
 
 
 def steps_of(chain: str, samples: Samples, trained: bool, margin: float | None = None) -> list[Ordered]:
-    """The steps of "a > b > c": by one-sided tests over seeds, or by value where nothing is trained or drawn."""
+    """The steps of "a > b > c": by one-sided tests; by value where nothing is trained and all seeds agree."""
     return [_step(names, samples, trained, margin) for names in pairwise(chain.split(" > "))]
 
 
@@ -146,7 +149,8 @@ def _step(names: tuple[str, str], samples: Samples, trained: bool, margin: float
     sides = tuple(_side(name, samples) for name in names)
     values = tuple(tuple(float(value) for value in side.values()) for side in sides)
     means = tuple(map(fmean, values))
-    if not trained and max(map(len, values)) == 1:
+    varied = any(len(set(side)) > 1 for side in values)
+    if not trained and not varied:
         return Ordered(*names, means, means[0] > means[1], None, values, reversed=means[0] <= means[1])
     holds, turned = _shown(*sides), _shown(*sides[::-1])
     moved = {seed: value + (margin or 0.0) for seed, value in sides[1].items()}
@@ -161,12 +165,13 @@ def _step(names: tuple[str, str], samples: Samples, trained: bool, margin: float
         *names,
         means,
         holds,
-        p_larger(*values),
+        p_larger(*values) if varied else None,
         values,
         tuple(_nearest(name, mean, samples) for name, mean in zip(names, means, strict=True)),
         turned,
         margin is not None and not holds and _shown(moved, sides[0]),
         bool(common) or not trained,
+        bool(common) and all(both[0] == both[1] for both in twins.values()),
         tuple(sorted(passing)) if holds or turned else (),
         not (holds or turned) or all(_shown(*sides[ways], without=seed) for seed in seeds),
     )

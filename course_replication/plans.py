@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from course_replication.arms import Arm, arm_named, deviation_text, seeds_at
+from course_replication.arms import Arm, arm_named, deviation_text, redrawn_of, seeds_at
 from course_replication.claims import Claim, constant
 from course_replication.parts import Part
 from course_replication.runs import SCALES, Run, check_scale
@@ -14,13 +14,15 @@ FIELDS = ("measurement", "arm", "settings", "each", "of", "name", "seeds", "devi
 def planned(claim: Claim) -> tuple[Part, ...]:
     """The parts that the claim's `runs` describe, at every scale. A ValueError names the claim and what is wrong."""
     try:
-        return tuple(_part(scale, entry) for scale, entries in claim.runs.items() for entry in entries)
+        return tuple(_part(claim, scale, entry) for scale, entries in claim.runs.items() for entry in entries)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"claim {claim.id}, runs: {error}") from error
 
 
-def _part(scale: str, entry: Mapping) -> Part:
+def _part(claim: Claim, scale: str, entry: Mapping) -> Part:
     """A run's entry: an arm of settings.yml with what it changes, or a measurement with its settings.
+
+    Where no setting says which images it draws, they are of the claim's datasets, unless it is a construction.
 
     each : a setting and its values: one training for each, compared by `measurement`. of : arms to be compared by it.
     """
@@ -36,11 +38,21 @@ def _part(scale: str, entry: Mapping) -> Part:
         shown, settings = trainings[0].settings, {"trainings": [each.settings for each in trainings]}
         deviations = (*deviations, *(note for each in trainings for note in each.deviations))
     device = arm.device or next((each.device for each in trainings if each.device), "cpu")
-    notes = (deviation_text(note, shown) for note in (*deviations, *entry.get("deviations", ())))
+    images = _datasets(settings) or (() if claim.evidence == "construction" else claim.data)
+    deviations = (*deviations, *entry.get("deviations", ()), *redrawn_of(images))
+    notes = (deviation_text(note, shown) for note in deviations)
     return Part(
         entry.get("measurement") or arm.measurement or trainings[0].measurement, settings, entry.get("name", "{}"),
         entry.get("seeds") or seeds_at(scale), scale, device, tuple(dict.fromkeys(notes)),
     )  # fmt: skip
+
+
+def _datasets(settings) -> tuple[str, ...]:
+    """The datasets that settings name, those of the trainings within them included."""
+    if isinstance(settings, Mapping):
+        own = (settings["data"],) if isinstance(settings.get("data"), str) else ()
+        return own + _datasets(list(settings.values()))
+    return tuple(name for each in settings for name in _datasets(each)) if isinstance(settings, list) else ()
 
 
 def _arm(scale: str, entry: Mapping) -> Arm:

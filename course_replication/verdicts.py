@@ -144,7 +144,8 @@ def _by_order(found: Verdict) -> tuple[str, str]:
     """Every step is shown, over five seeds where it is tested, or of one the reverse is, or that it is too small."""
     broken = _broken(found)
     why = "; ".join(broken)
-    if found.n < FEWEST and any(step.p is not None for step in found.orders):
+    tested = found.claim.kind == "trained" or any(step.p is not None for step in found.orders)
+    if found.n < FEWEST and found.orders and tested:
         return "inconclusive", "; ".join(filter(None, [f"{found.n} of the {FEWEST} seeds that an order needs", why]))
     if not broken:
         return "match", ""

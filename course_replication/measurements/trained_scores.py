@@ -16,7 +16,7 @@ from course_lib.metrics import Encodings
 from course_lib.sampling import random_pairs, traversals
 
 ACTIVE = 0.01  # variance of a latent's mean over the images above which it is in use (Burda et al. 2016)
-ALIGNED = 0.9  # axis alignment at which a representation counts as aligned
+ALIGNED, BELOW = 0.9, (0.7, 0.8)  # axis alignment at which a representation counts as aligned, and lower ones
 SPIKE, WINDOW = 1.2, 20  # how far above the median of so many records before it a loss is a spike
 TRAVERSALS = 100  # along each factor, for matrices of distances
 SHARED_PAIRS = 10_000  # anywhere on the grid, whose shared latents are counted
@@ -195,16 +195,18 @@ def report(after: dict[str, float], untrained: Mapping[str, float], shuffled: Ma
 def trajectory_scores(records: pandas.DataFrame, steps: int) -> dict[str, float]:
     """Peaks of what was watched, how far the axis alignment fell from its own, and how restless the loss was.
 
-    "steps-to-aligned" is the step at which axis alignment is first seen above `ALIGNED`; `steps` where it never is.
+    "steps-to-aligned" is the step at which axis alignment is first seen above `ALIGNED`; `steps` where it never is;
+    "steps-to-aligned/0.8" the same of a lower bar, so that an order does not hang on ours.
     "reconstruction-spikes" are per 100 records, after the first tenth of the training.
     """
     if "axis-alignment" not in records:
         return {}
     watch = records[["rank", "linearity", "axis-alignment"]].dropna()
-    aligned = watch.index[watch["axis-alignment"] > ALIGNED]
     found = {f"{name}-peak": watch[name].max() for name in watch}
     found["axis-alignment-fall"] = watch["axis-alignment"].max() - watch["axis-alignment"].iloc[-1]
-    found["steps-to-aligned"] = aligned[0] if len(aligned) else steps
+    for name, bar in {"": ALIGNED, **{f"/{bar}": bar for bar in BELOW}}.items():
+        aligned = watch.index[watch["axis-alignment"] > bar]
+        found[f"steps-to-aligned{name}"] = aligned[0] if len(aligned) else steps
     loss = records["reconstruction"]
     usual = loss.rolling(WINDOW).median().shift(1)
     late = records.index > steps / 10

@@ -73,6 +73,10 @@ def test_weighting(context, monkeypatch):
 def test_the_gap(context, monkeypatch):
     found = mean_field.gap(context)
     assert found["bound-equals-likelihood-minus-gap"] and found["bound-as-by-sampling"]
+    assert found["of-equal-likelihoods-the-factorised-posterior-wins"]
+    with monkeypatch.context() as elsewhere:  # turned to where the posterior does not factorise
+        elsewhere.setattr(mean_field.np.linalg, "eigh", lambda precision: (None, np.linalg.qr(precision)[0]))
+        assert fails(mean_field.gap(context), "of-equal-likelihoods-the-factorised-posterior-wins")
     monkeypatch.setattr(mean_field, "LinearGaussian", Looser)
     assert fails(mean_field.gap(context), "bound-equals-likelihood-minus-gap", "bound-as-by-sampling")
 

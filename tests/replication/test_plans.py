@@ -8,7 +8,10 @@ import pytest
 import torch
 
 import course_lib.data
+from course_lib.data.overlays import SpriteOverlay
+from course_lib.data.published import Redrawn
 from course_replication import Context, Run, Store, command, load_claims
+from course_replication.arms import _file
 from course_replication.comparisons import renamed
 from course_replication.measurements import combined, kernels, largest_beta, square_kernels, training
 from course_replication.measurements.stored_kernels import load_kernel
@@ -224,6 +227,24 @@ def test_what_the_trainings_of_a_combination_depart_in_is_said_once(name):
     expected = [*(f"steps: {steps} in place of 57600" for steps in SMALLER[name]), "latents: 7 in place of 25"]
     assert sorted(each for each in said if each.startswith(("steps: ", "latents: "))) == sorted(expected)
     assert said.count("batch_size: 128 in place of 256") == 1
+
+
+def test_every_run_on_images_that_are_drawn_again_says_so():
+    classes = {each for each in vars(course_lib.data).values() if isinstance(each, type)}
+    redrawn = {each.__name__ for each in classes if issubclass(each, (Redrawn, SpriteOverlay))}
+    listed = {name for names in _file()["redrawn"].values() for name in names}
+    assert redrawn <= listed and {"FewSprites", "SmallSprites", "SmallShapes"} <= listed
+    said = 0
+    for claim in load_claims():
+        for part in planned(claim):
+            for name, note in (("DSprites", "dSprites is drawn again"), ("Shapes3D", "3D Shapes is drawn again")):
+                if f"'data': '{name}'" in str(part.settings):
+                    assert any(note in each for each in part.deviations), claim.id
+                    said += 1
+    assert said > 100
+    (part,) = parts_of(CLAIMS["distances/figure-3.4"], "small")  # no setting of it says so: its claim does
+    assert sum("is drawn again" in each for each in part.deviations) == 2
+    assert not any("is drawn again" in each for each in planned(CLAIMS["isa/section-4"])[0].deviations)
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_matrices_and_variation_of_known_representations():
 
 
 def test_the_way_there_by_hand():
-    axis = {100: 0.2, 200: 0.95, 300: 0.6}
+    axis = {100: 0.75, 200: 0.95, 300: 0.6}
     loss = {step: 1.0 for step in range(10, 310, 10)} | {250: 1.3, 280: 1.1, 20: 9.0}
     rows = [
         {"step": step, "reconstruction": value}
@@ -188,6 +188,7 @@ def test_the_way_there_by_hand():
     found = trajectory_scores(pandas.DataFrame(rows).set_index("step"), 300)
     assert found["axis-alignment-peak"] == 0.95 and found["axis-alignment-fall"] == pytest.approx(0.35)
     assert found["steps-to-aligned"] == 200 and found["linearity-peak"] == 0.3
+    assert found["steps-to-aligned/0.8"] == 200 and found["steps-to-aligned/0.7"] == 100
     assert found["reconstruction-spikes"] == pytest.approx(100 / 27)  # of 27 records after the first tenth
     assert trajectory_scores(pandas.DataFrame(rows[:9]).set_index("step"), 300) == {}
 

@@ -65,6 +65,8 @@ def test_a_factor_is_learnt_when_a_tenth_comes_back_for_the_first_time():
     found = prices._lit(rows, "abc", steps=200, capacity=25.0)
     assert [found[f"step-learnt/{name}"] for name in "abc"] == [50, 200, 200]
     assert [found[f"capacity-learnt/{name}"] for name in "abc"] == [6.25, 25, 25]
+    assert [found[f"step-learnt/{name}/0.05"] for name in "abc"] == [50, 1, 200]
+    assert [found[f"capacity-learnt/{name}/0.2"] for name in "abc"] == [25, 25, 25]  # reached, and not exceeded
     assert [found[f"share/{name}"] for name in "abc"] == [0.05, 0.11, 0.02]
 
 
@@ -134,5 +136,10 @@ def test_plans_measure_what_the_claims_ask(name, context):
     (part,) = parts_of(claim, "small")
     settings = part.settings | TINY | {"steps": 2}
     returned = getattr(prices, part.measurement.partition(".")[2])(context, **settings)
-    factors = {f"{what}/{factor}" for what in ("capacity-learnt", "step-learnt") for factor in DSprites.space.names}
+    factors = {
+        f"{what}/{factor}{bar}"
+        for what in ("capacity-learnt", "step-learnt")
+        for factor in DSprites.space.names
+        for bar in ("", "/0.05", "/0.2")
+    }
     assert {*metrics_of(claim)} <= returned.keys() | factors

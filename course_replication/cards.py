@@ -126,6 +126,8 @@ class Card:
         blind = [f"{step.first} > {step.second}" for step in verdict.orders if step.holds and step.blind]
         if blind:
             said.append(f"The controls are alike on both sides, and so show nothing: {'; '.join(blind)}.")
+        if verdict.claim.expects.tolerated and verdict.numbers:
+            said.append(f"May differ by more than print rounds: {one_line(verdict.claim.expects.tolerated)}.")
         if verdict.claim.changed:
             said.append(f"Changed after its result had been seen: {sentence(verdict.claim.changed)}")
         differs = [number.why for number in verdict.numbers if not number.agrees and verdict.claim.kind == "trained"]

@@ -77,7 +77,7 @@ class Expectation:
     `Claim.at` for small trainings.
 
     match : "value", or "direction" (there is an `order`), or "structure" (there are `holds`).
-    tolerance : of the claim's numbers, where the printed precision asks too much of a sample.
+    tolerance : of the claim's numbers, where the printed precision asks too much; `tolerated` says why.
     order : chains "a > b > c" of metrics; a part that reads as a number is a constant. With "value", numbers that
         differ while the order holds are a verdict "direction".
     holds : what a run answers with yes or no.
@@ -104,6 +104,7 @@ class Expectation:
     somewhere: bool = False
     doubt: str | None = None
     uncontrolled: str | None = None
+    tolerated: str | None = None
 
 
 @dataclass(frozen=True)

@@ -251,3 +251,11 @@ def test_a_file_that_holds_something_else(tmp_path, text):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="does not hold a list of claims"):
         load_claims(path)
+
+
+def test_a_tolerance_wider_than_print_has_its_reason():
+    """And none is given where print alone decides; a training's numbers have intervals in place of tolerances."""
+    for claim in load_claims():
+        digits = [(number, len(number.value.partition(".")[2])) for number in claim.asked]
+        wide = any(number.tolerance > 0.5001 * 10.0**-places for number, places in digits)
+        assert bool(claim.expects.tolerated) == (wide and claim.kind != "trained"), claim.id

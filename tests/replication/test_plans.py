@@ -9,11 +9,13 @@ import torch
 
 import course_lib.data
 from course_replication import Context, Run, Store, command, load_claims
+from course_replication.arms import SETTINGS
 from course_replication.comparisons import renamed
 from course_replication.measurements import combined, kernels, largest_beta, square_kernels, training
 from course_replication.measurements.stored_kernels import load_kernel
 from course_replication.plans import deviations_of, metrics_of, parts_of, planned, queue, runs_of
 from course_replication.runs import attempt, lacks_gpu, measurement_of
+from course_replication.strict_yaml import load_strictly
 from course_replication.verdicts import best_verdict, verdict_of
 from course_replication.workers import run_missing
 
@@ -324,6 +326,20 @@ def test_small_runs_have_five_seeds_and_say_what_is_smaller():
 def test_runs_that_do_not_fit_are_named(runs, said):
     with pytest.raises(ValueError, match=f"claim distances/figure-3.11, runs: .*{said}"):
         planned(replace(CLAIMS["distances/figure-3.11"], runs=runs))
+
+
+def deviations_in(entry):
+    """All that stands in lists of that name, however deep they stand."""
+    if isinstance(entry, dict):
+        own = entry.get("deviations", [])
+        return {*own}.union(*(deviations_in(value) for key, value in entry.items() if key != "deviations"))
+    return set().union(*map(deviations_in, entry)) if isinstance(entry, list) else set()
+
+
+def test_every_deviation_of_the_settings_is_one_of_some_run():
+    settings = load_strictly(SETTINGS.read_text(encoding="utf-8"))
+    used = deviations_in(settings["arms"]).union(*(deviations_in(claim.runs) for claim in CLAIMS.values()))
+    assert set(settings["deviations"]) <= used
 
 
 def test_a_claim_without_quick_runs_says_so():

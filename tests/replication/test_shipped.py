@@ -127,11 +127,11 @@ def test_weights_that_are_not_those_of_the_run_are_refused(monkeypatch, tmp_path
     name, place = BY_RUN[0], tmp_path / "checkpoint.safetensors"
     recipe, data = recipes()[name], shipped_data(name)
     with pytest.raises(SystemExit, match="name its last checkpoint with --weights"):
-        shipped_models.kept(recipe, data, None)
+        shipped_models.restore(recipe, data, None)
     untrained = shipped_models.untrained(recipe, data)
     write_tensors(place, untrained.state_dict(), {"steps": 10_000})
     with pytest.raises(SystemExit, match="holds 10000 steps of 11520"):
-        shipped_models.kept(recipe, data, place)
+        shipped_models.restore(recipe, data, place)
     write_tensors(place, untrained.state_dict(), {"steps": 11_520})
     noted = Store().results()[recipe["run"]]["metrics"]
     for factor, refused in ((1 + 1e-8, False), (1 + 1e-5, True)):
@@ -141,6 +141,6 @@ def test_weights_that_are_not_those_of_the_run_are_refused(monkeypatch, tmp_path
             with pytest.raises(
                 SystemExit, match=f"is not what {recipe['run']} left: found and stored differ in .'left'"
             ):
-                shipped_models.kept(recipe, data, place)
+                shipped_models.restore(recipe, data, place)
         else:
-            assert isinstance(shipped_models.kept(recipe, data, place), getattr(frameworks, recipe["framework"]))
+            assert isinstance(shipped_models.restore(recipe, data, place), getattr(frameworks, recipe["framework"]))

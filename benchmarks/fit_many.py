@@ -5,10 +5,10 @@ else the computer is doing. A model-step is one step of one model; of `fit`, thr
 """
 
 import argparse
-import os
 import time
 
 import torch
+from quiet import hide_progress_bars
 from turns import medians_and_ratio
 
 from course_lib.data import XYSquares
@@ -54,7 +54,7 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--case", nargs="*", choices=list(CASES), default=list(CASES))
     arguments = parser.parse_args()
-    os.environ["TQDM_DISABLE"] = "1"
+    hide_progress_bars()
     where = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{torch.get_num_threads()} threads"
     print(f"{where}, {arguments.models} models, batch {arguments.batch_size}")
     for case in arguments.case:

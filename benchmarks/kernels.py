@@ -6,6 +6,7 @@ Both take the same batches, to the same loss. They run in turn, and the ratio is
 import time
 
 import torch
+from quiet import hide_progress_bars
 from turns import medians_and_ratio
 
 from course_lib.data import XYSquares
@@ -25,6 +26,7 @@ def milliseconds(kind, radius: int, seed: int) -> float:
 
 
 def main():
+    hide_progress_bars()
     print(f"{torch.get_num_threads()} threads, on the CPU, 512 images and 4,096 pairs a step, medians of {TURNS} turns")
     for radius in (31, 63):
         for kind in (SquaresKernel, LearntKernel):

@@ -7,11 +7,11 @@ point and itself, which any encoder gets right, and `global` that of pairs anywh
 """
 
 import argparse
-import os
 import time
 
 import pandas
 import torch
+from quiet import hide_progress_bars
 
 from course_lib import metrics
 from course_lib.data import XYSquares
@@ -59,7 +59,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", nargs="*", choices=list(CASES), default=list(CASES))
     arguments = parser.parse_args()
-    os.environ["TQDM_DISABLE"] = "1"  # the figures alone, no progress bars between them
+    hide_progress_bars()
     print(f"{torch.get_num_threads()} threads, {arguments.steps} steps, {arguments.seeds} seeds")
     for name in arguments.only:
         rows = [row(name, seed, arguments.steps) for seed in range(arguments.seeds)]

@@ -11,12 +11,12 @@ the text of chapter 18 is compared with.
 import argparse
 import datetime
 import json
-import os
 import platform
 from pathlib import Path
 
 import pandas
 import torch
+from quiet import hide_progress_bars
 from torch import Tensor
 
 from course_lib import metrics
@@ -87,7 +87,7 @@ def main():
     parser.add_argument("--only", nargs="*", choices=list(CASES), default=list(CASES), help="for a look; not stored")
     parser.add_argument("--store", action="store_true", help="run all cases and write split_or_turned.json")
     arguments = parser.parse_args()
-    os.environ["TQDM_DISABLE"] = "1"  # the figures alone, no progress bars between them
+    hide_progress_bars()
     found = {}
     for name in CASES if arguments.store else arguments.only:
         found[name] = [row(name, seed) for seed in range(CASES[name][-1])]

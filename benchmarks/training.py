@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import torch
+from quiet import hide_progress_bars
 from torch.optim import Adam
 from torch.profiler import ProfilerActivity, profile
 
@@ -183,7 +184,8 @@ def main():
     parser.add_argument("--store", action="store_true", help=f"the figures in {FILE.name}")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    os.environ |= {"TQDM_DISABLE": "1", "KINETO_LOG_LEVEL": "6"}  # the figures alone, nothing between them
+    hide_progress_bars()
+    os.environ["KINETO_LOG_LEVEL"] = "6"  # nor what the profiler says
     if arguments.serve:
         return serve()
     cuda = torch.cuda.is_available()

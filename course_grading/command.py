@@ -73,9 +73,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with _ended_in_order():
             if not path.is_dir():
-                return _one(arguments, exercises, limits)
-            setting = record.setting(chapter, hidden, asked)
-            return _class(arguments, exercises, limits, record.Record(arguments.output / "graded.jsonl", setting))
+                return _grade_one(arguments, exercises, limits)
+            graded = record.Record(arguments.output / "graded.jsonl", record.setting(chapter, hidden, asked))
+            return _grade_folder(arguments, exercises, limits, graded)
     except sandbox.GraderError as error:
         complain(error)
         return 3
@@ -103,7 +103,7 @@ def _ended_in_order():
 complain = partial(say, error=True)
 
 
-def _one(arguments: argparse.Namespace, exercises, limits: Limits) -> int:
+def _grade_one(arguments: argparse.Namespace, exercises, limits: Limits) -> int:
     complain(f"Grading {written(arguments.notebook.name)} …")
     with _own_output():
         report = grade(arguments.notebook, exercises, limits)
@@ -143,7 +143,7 @@ def _warn(report: Report) -> None:
         complain(f"Not in force on this system: {'; '.join(missing)}.")
 
 
-def _class(arguments: argparse.Namespace, exercises, limits: Limits, graded: record.Record) -> int:
+def _grade_folder(arguments: argparse.Namespace, exercises, limits: Limits, graded: record.Record) -> int:
     """Grade a folder: a line for each submission as it is done, then the table; its files go to the output folder."""
     import matplotlib
 

@@ -17,7 +17,7 @@ RATES = np.geomspace(0.01, 10, 301)  # that a law which levels off is tried with
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """score = coefficient · size^exponent."""
+    """score = coefficient · size^exponent. Chapter 13."""
 
     coefficient: float
     exponent: float
@@ -29,7 +29,10 @@ class PowerLaw:
 
 @dataclass(frozen=True)
 class Levelling:
-    """score = limit − gap · (size / unit)^(−rate): it rises (gap > 0) or falls (gap < 0) towards its limit."""
+    """score = limit − gap · (size / unit)^(−rate): it rises (gap > 0) or falls (gap < 0) towards its limit.
+
+    Chapter 13.
+    """
 
     limit: float
     gap: float
@@ -76,7 +79,7 @@ def exponent_interval(sizes, scores, level: float = 0.95) -> tuple[float, float]
     """The exponent of `power_law` ± t standard errors, with K − 2 degrees of freedom: (low, high).
 
     It holds if log scores scatter about the line independently, alike and normally. sizes, scores : (K,) above 0,
-    K > 2. Raises ValueError otherwise, and for a level outside 0 to 1.
+    K > 2. Raises ValueError otherwise, and for a level outside 0 to 1. Chapter 13.
     """
     sizes, scores = _checked(sizes, scores, fewest=2, positive=True)
     check_numbers(0, 1, above=True, level=level)
@@ -94,7 +97,7 @@ def bootstrap(sizes, scores, by: str = "seeds", draws: int = 1000, seed: int = 0
 
     sizes (K,); scores (S, K), a row for each seed, all above 0. by "seeds": S rows are drawn with replacement and
     averaged, for the numbers of one row belong together (one training, one start, one order of batches). by "points":
-    the K sizes are drawn with replacement, each with its mean; draws of a single size are drawn again.
+    the K sizes are drawn with replacement, each with its mean; draws of a single size are drawn again. Chapter 13.
     """
     check_choice(("seeds", "points"), by=by)
     (draws,) = check_integers(1, draws=draws)
@@ -117,6 +120,7 @@ def held_out(fit, sizes, scores, held: int) -> np.ndarray:
     """What a law that is fitted to all but the `held` largest sizes predicts there, over what was found: (held,).
 
     fit : `power_law` or `levelling`, or a function like them; sizes, scores : (K,). 1 is a perfect prediction.
+    Chapter 13.
     """
     (held,) = check_integers(1, held=held)
     sizes, scores = _checked(sizes, scores, fewest=2)

@@ -78,8 +78,8 @@ class Expectation:
 
     match : "value", or "direction" (there is an `order`), or "structure" (there are `holds`).
     tolerance : of the claim's numbers, where the printed precision asks too much; `tolerated` says why.
-    order : chains "a > b > c" of metrics; a part that reads as a number is a constant. With "value", numbers that
-        differ while the order holds are a verdict "direction".
+    order : chains "a > b > c" of metrics; a side of a step that reads as a number is a constant. With "value", numbers
+        that differ while the order holds are a verdict "direction".
     holds : what a run answers with yes or no.
     applied : chains as in `order` without which the treatment was not applied, so that nothing can be concluded.
     threshold : "ours" where a constant of `order` is not the paper's: it may show, and concludes nothing.
@@ -207,7 +207,7 @@ def claims_named(names: Iterable[str]) -> list[Claim]:
 
 
 def constant(name: str) -> float | None:
-    """The number that a part of an order is; None for a metric."""
+    """The number that a side of a step is; None for a metric."""
     try:
         return float(name)
     except ValueError:

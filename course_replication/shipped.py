@@ -46,13 +46,13 @@ def shipped_model_card(name: str) -> dict:
 
 
 def shipped_data(name: str) -> "GridDataset":
-    """The dataset that the model was trained on, as the course draws it, or the part of it that the recipe keeps."""
+    """The dataset that the model was trained on, as the course draws it, or the subgrid of it that the recipe keeps."""
     import course_lib.data
-    from course_replication.part_of_grid import PartOfGrid
+    from course_replication.subgrid import Subgrid
 
     recipe = _recipe(name)
     data = getattr(course_lib.data, recipe["data"])()
-    return PartOfGrid(data, recipe["keeps"]) if "keeps" in recipe else data
+    return Subgrid(data, recipe["keeps"]) if "keeps" in recipe else data
 
 
 def _entries() -> dict[str, dict]:

@@ -63,7 +63,7 @@ class Store:
                 return False
             file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
             try:
-                _append(file, line, _repaired(file))
+                _append(file, line, _repair(file))
             finally:
                 os.close(file)
             _flush_folder(self.path.parent)
@@ -130,8 +130,8 @@ class Store:
         return found, faults, cut_off
 
 
-def _repaired(file: int) -> int:
-    """The length of the file after what a kill left of a line has been cut off."""
+def _repair(file: int) -> int:
+    """Cut off what a kill left of a line, and return the length of the file."""
     with os.fdopen(os.dup(file), "rb") as reader:
         reader.seek(0)
         whole = reader.read().rfind(b"\n") + 1

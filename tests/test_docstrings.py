@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from course_lib import frameworks, metrics, theory
+from course_lib import frameworks, losses, metrics, models, scaling, theory
+from course_lib.losses import blur
 
 ROOT = Path(__file__).parents[1]
 METHODS = {
@@ -16,7 +17,19 @@ METHODS = {
     if inspect.isclass(kind) and issubclass(kind, frameworks.Framework) and kind is not frameworks.Framework
 }
 CONSTRUCTIONS = {name: getattr(theory, name) for name in theory.__all__}
-TAUGHT = METHODS | metrics.SCORES | CONSTRUCTIONS
+
+
+def public(module) -> dict:
+    """The functions and classes that other modules may use: those of the module's list, or else its own."""
+    names = getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
+    found = {name: getattr(module, name) for name in names}
+    own = {name: each for name, each in found.items() if getattr(each, "__module__", "").startswith(module.__name__)}
+    return {name: each for name, each in own.items() if inspect.isfunction(each) or inspect.isclass(each)}
+
+
+BLURS = {name: getattr(blur, name) for name in ("box_kernel", "gaussian_kernel", "blur")}
+PIECES = public(losses) | public(models) | public(scaling) | BLURS
+TAUGHT = METHODS | metrics.SCORES | CONSTRUCTIONS | PIECES
 
 
 def chapters() -> set[str]:
@@ -27,6 +40,7 @@ def chapters() -> set[str]:
 
 def test_there_is_something_to_look_at():
     assert len(METHODS) == 16 and len(metrics.SCORES) == 18 and len(CONSTRUCTIONS) == 12
+    assert len(public(losses)) == 20 and len(public(models)) == 9 and len(public(scaling)) == 7
 
 
 @pytest.mark.parametrize("name", TAUGHT)

@@ -37,16 +37,16 @@ def train(name: str, weights: Path | None = None) -> None:
     if not code or code.endswith("+"):
         raise SystemExit("The tree has changes; commit them, so that the model can say which code it comes from.")
     if RUN in recipe:
-        store(name, kept(recipe, data, weights), recipe, data, Store().results()[recipe[RUN]])
+        store(name, restore(recipe, data, weights), recipe, data, Store().results()[recipe[RUN]])
         return
     framework = untrained(recipe, data)
     UNFINISHED.mkdir(parents=True, exist_ok=True)
-    fitted(name, framework, data, recipe)
+    fit_by_recipe(name, framework, data, recipe)
     if "then" in recipe:
         later = recipe | recipe["then"] | {"settings": recipe["settings"] | recipe["then"].get("settings", {})}
         weights, framework = framework.state_dict(), untrained(later, data)
         framework.load_state_dict(weights)
-        fitted(f"{name}-then", framework, data, later)
+        fit_by_recipe(f"{name}-then", framework, data, later)
     made = {"commit": code, "device": device_record(torch.device("cpu")), "versions": versions()}
     store(name, framework, recipe, data, made)
 
@@ -65,13 +65,13 @@ def store(name: str, framework: Framework, recipe: dict, data: GridDataset, made
     print(name, provenance["scores"])
 
 
-def fitted(name: str, framework: Framework, data: GridDataset, recipe: dict) -> None:
+def fit_by_recipe(name: str, framework: Framework, data: GridDataset, recipe: dict) -> None:
     """Train it as the recipe says, or go on with it."""
     chosen = {key: recipe[key] for key in ("steps", "batch_size", "learning_rate", "seed")}
     fit(framework, data, checkpoint=UNFINISHED / f"{name}.safetensors", checkpoint_every=500, device="cpu", **chosen)
 
 
-def kept(recipe: dict, data: GridDataset, weights: Path | None) -> Framework:
+def restore(recipe: dict, data: GridDataset, weights: Path | None) -> Framework:
     """The framework as the run of the recipe left it, from its last checkpoint, if what it noted comes out again.
 
     Raises SystemExit, naming what is missing or differs.

@@ -60,7 +60,7 @@ CHANGED_MISTAKES = {
         lambda a, b, sizes: torch.stack(
             [a / s % f != b / s % f for s, f in zip(_strides(sizes), sizes, strict=True)], 1
         ),
-    "the columns are in the order in which the factors were taken off, the last one first; the task wants them in the "
+    "the columns are in the order in which the factors were taken off, the last one first; expected in the "
     "order of `sizes`.":
         lambda a, b, sizes: changed_factors(a, b, sizes).flip(1),
     "this says which factors are the *same*.": lambda a, b, sizes: ~changed_factors(a, b, sizes),
@@ -231,9 +231,9 @@ QUALITIES_MISTAKES = {
     "latents left.":
         lambda r: _qualities(r, bases=((r.sum(1) > 0).sum().item(), r.shape[1])),
     "both entropies were divided by the logarithm of the number of latents: a row has as many entries as there are "
-    "factors, so D wants log F.":
+    "factors, so D takes log F.":
         lambda r: _qualities(r, bases=((r.sum(1) > 0).sum().item(),) * 2),
-    "both entropies were divided by log F: a column has as many entries as there are latents alive, so C wants the "
+    "both entropies were divided by log F: a column has as many entries as there are latents alive, so C takes the "
     "logarithm of that.":
         lambda r: _qualities(r, bases=(r.shape[1], r.shape[1])),
     "dead latents were counted in the logarithm for C: they were to be left out altogether.":

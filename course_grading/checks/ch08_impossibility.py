@@ -409,7 +409,7 @@ def _principal(points: Tensor) -> Tensor:
 
 
 AXES_MISTAKES = {
-    "the angle is right up to quarter turns, and the task wants it from 0 to below 90: take the remainder by 90 last.":
+    "the angle is right up to quarter turns; expected from 0 to below 90: take the remainder by 90 last.":
         either(lambda a, b: axes_angle(a, b) - 90, lambda a, b: _signed(axes_angle(a, b)),
                lambda a, b: axes_angle(a, b) + 90),
     "these are the principal axes of the cloud. Both factors vary equally, so it has none: the axes are in the pairs.":

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import torch
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import spearmanr
 from torch import Tensor
 
 from course_grading.answers import words
+from course_grading.correlations import pearson, ranks
 from course_grading.exercise import Function, either
 
 # 09.1 -----------------------------------------------------------------------------------------------------------------
@@ -205,14 +206,6 @@ def rank_correlation(first: Tensor, second: Tensor) -> Tensor:
     return torch.tensor(spearmanr(first.numpy(), second.numpy()).statistic, dtype=torch.float64)
 
 
-def _pearson(first, second):
-    return torch.corrcoef(torch.stack([first.double(), second.double()]))[0, 1]
-
-
-def _ranks(values, method="average"):
-    return torch.from_numpy(rankdata(values.numpy(), method)).double()
-
-
 def _kendall(first, second):
     signs = (first[:, None] - first).sign() * (second[:, None] - second).sign()
     return signs.sum() / (len(first) * (len(first) - 1))
@@ -221,25 +214,25 @@ def _kendall(first, second):
 def _formula(first, second):
     """1 − 6 Σ d² / (n³ − n), which holds without ties alone."""
     n = len(first)
-    return 1 - 6 * (_ranks(first) - _ranks(second)).square().sum() / (n**3 - n)
+    return 1 - 6 * (ranks(first) - ranks(second)).square().sum() / (n**3 - n)
 
 
 RANK_MISTAKES = {
-    "this is the correlation of the values: rank them first.": _pearson,
+    "this is the correlation of the values: rank them first.": pearson,
     "argsort says who stands at a place; the rank says at which place one stands. It takes argsort twice.":
-        lambda a, b: _pearson(a.argsort(), b.argsort()),
+        lambda a, b: pearson(a.argsort(), b.argsort()),
     "ties were broken by the order in which the models are listed: give them the mean of their ranks.":
-        either(lambda a, b: _pearson(_ranks(a, "ordinal"), _ranks(b, "ordinal")),
-               lambda a, b: _pearson(a.argsort().argsort(), b.argsort().argsort())),
+        either(lambda a, b: pearson(ranks(a, "ordinal"), ranks(b, "ordinal")),
+               lambda a, b: pearson(a.argsort().argsort(), b.argsort().argsort())),
     "ties have the smallest of their ranks here: give them the mean.":
-        lambda a, b: _pearson(_ranks(a, "min"), _ranks(b, "min")),
+        lambda a, b: pearson(ranks(a, "min"), ranks(b, "min")),
     "ties have the largest of their ranks here: give them the mean.":
-        lambda a, b: _pearson(_ranks(a, "max"), _ranks(b, "max")),
+        lambda a, b: pearson(ranks(a, "max"), ranks(b, "max")),
     "this is the covariance of the ranks: divide by their standard deviations.":
-        either(*(lambda a, b, less=less: torch.cov(torch.stack([_ranks(a), _ranks(b)]), correction=less)[0, 1]
+        either(*(lambda a, b, less=less: torch.cov(torch.stack([ranks(a), ranks(b)]), correction=less)[0, 1]
                  for less in (0, 1))),
     "ties count as one place, so that later ranks move up: give them the mean of the ranks that they fill.":
-        lambda a, b: _pearson(_ranks(a, "dense"), _ranks(b, "dense")),
+        lambda a, b: pearson(ranks(a, "dense"), ranks(b, "dense")),
     "this is Kendall's coefficient, which counts pairs: Spearman's correlates ranks.": _kendall,
     "1 − 6 Σ d²/(n³ − n) holds without ties alone.": _formula,
     "the sign is turned: one of the two was ranked from the other end.":
@@ -247,13 +240,13 @@ RANK_MISTAKES = {
     "the sign is gone: scores may also disagree.": lambda a, b: rank_correlation(a, b).abs(),
     "this is the square: the share of the ranks' variance, without a sign.":
         lambda a, b: rank_correlation(a, b).square(),
-    "one of the two was ranked and the other was not.": lambda a, b: _pearson(_ranks(a), b),
+    "one of the two was ranked and the other was not.": lambda a, b: pearson(ranks(a), b),
 }  # fmt: skip
 
 RANK_RIGHT = (
-    lambda a, b: _pearson(_ranks(a), _ranks(b)),
-    lambda a, b: _pearson(*(((x[:, None] > x).sum(1) + 0.5 * (x[:, None] == x).sum(1)).double() for x in (a, b))),
-    lambda a, b: _pearson(*((x[:, None] - x).sign().sum(1) for x in (a, b))),
+    lambda a, b: pearson(ranks(a), ranks(b)),
+    lambda a, b: pearson(*(((x[:, None] > x).sum(1) + 0.5 * (x[:, None] == x).sum(1)).double() for x in (a, b))),
+    lambda a, b: pearson(*((x[:, None] - x).sign().sum(1) for x in (a, b))),
 )
 
 # 09.4 -----------------------------------------------------------------------------------------------------------------
@@ -422,8 +415,8 @@ def _by_ranks(source, target):
     """Mann and Whitney's statistic, from ranks."""
     best = source.mean(1).argmax()
     own, rest = target[best], target[torch.arange(len(target)) != best].flatten()
-    ranks = _ranks(torch.cat([own, rest]))[: len(own)]
-    return (ranks.sum() - len(own) * (len(own) + 1) / 2) / (len(own) * len(rest))
+    places = ranks(torch.cat([own, rest]))[: len(own)]
+    return (places.sum() - len(own) * (len(own) + 1) / 2) / (len(own) * len(rest))
 
 
 TRANSFER_RIGHT = (

@@ -360,7 +360,8 @@ def loops(generator: torch.Generator) -> list[list[Tensor]]:
 
 
 def factor_sizes(loops: Tensor) -> Tensor:
-    """By what a matrix at random becomes on average when it is carried around very many of the loops, and back."""
+    """By what a matrix at random becomes on average when it is carried around very many of the loops, and back: its
+    axes, joined where a loop takes one to another."""
     size = loops.shape[1]
     average = torch.stack([torch.kron(loop, loop) for loop in loops]).mean(0)
     average = (average + average.T) / 4 + torch.eye(size**2, dtype=loops.dtype) / 2
@@ -368,7 +369,12 @@ def factor_sizes(loops: Tensor) -> Tensor:
         average = average @ average  # 65,536 loops
     field = torch.randn(size, size, generator=torch.Generator().manual_seed(3), dtype=loops.dtype)
     field = (average @ (field + field.T).flatten()).view(size, size)
-    return _runs(torch.linalg.eigvalsh((field + field.T) / 2))
+    return _joined(torch.linalg.eigh((field + field.T) / 2)[1], loops)
+
+
+def _joined(axes: Tensor, loops: Tensor) -> Tensor:
+    reached = (axes.T @ loops @ axes).abs().amax(0) > 1e-6
+    return torch.from_numpy(np.sort(np.bincount(connected_components(reached.numpy())[1])))
 
 
 def _runs(entries: Tensor) -> Tensor:
@@ -433,12 +439,9 @@ def _centres(values: Tensor) -> list[float]:
 
 
 def _by_union(loops):
-    """Eigenvectors of a survivor, joined where a loop takes one to another."""
     left = _null(loops)
     weights = torch.randn(len(left), dtype=loops.dtype, generator=torch.Generator().manual_seed(2))
-    axes = torch.linalg.eigh(torch.einsum("r,rkl->kl", weights, left))[1]
-    reached = (axes.T @ loops @ axes).abs().amax(0) > 1e-6
-    return torch.from_numpy(np.sort(np.bincount(connected_components(reached.numpy())[1])))
+    return _joined(torch.linalg.eigh(torch.einsum("r,rkl->kl", weights, left))[1], loops)
 
 
 SIZES_RIGHT = (_by_null_space, _by_distinct_values, _by_union)

@@ -4,14 +4,16 @@ References are computed in float64 and with ranks of their own, not with `course
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
-from scipy.stats import kendalltau, rankdata, spearmanr
+from scipy.stats import kendalltau, spearmanr
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
 from course_grading.answers import kind, listed, tensor, word, words
 from course_grading.calling import one_line
+from course_grading.correlations import pearson, ranks
 from course_grading.exercise import Function, Plain, Unfit, either
 
 # 14.1 -----------------------------------------------------------------------------------------------------------------
@@ -218,19 +220,12 @@ def _by(correlation, kept=lambda row, column, apart: row < column, steps=lambda 
     return correlations
 
 
-def _pearson(first: Tensor, second: Tensor, constant: float = 0.0) -> float:
-    first, second = first - first.mean(), second - second.mean()
-    scale = (first.square().sum() * second.square().sum()).sqrt().item()
-    return (first * second).sum().item() / scale if scale > 1e-9 else constant
-
-
 def _spearman(first, second, constant: float = 0.0):
-    ranks = (torch.from_numpy(rankdata(values.numpy())) for values in (first, second))
-    return _pearson(*ranks, constant)
+    return pearson(ranks(first), ranks(second), constant)
 
 
 def _ordinal(first, second):
-    return _pearson(*(values.argsort(stable=True).argsort(stable=True).double() for values in (first, second)))
+    return pearson(*(values.argsort(stable=True).argsort(stable=True) for values in (first, second)), 0.0)
 
 
 def _kendall(first, second):
@@ -242,7 +237,7 @@ RANK_MISTAKES = {
         _by(_spearman, lambda row, column, apart: row >= 0),
     "half of the matrix is enough, but its diagonal is still in it: triu_indices needs the offset 1.":
         _by(_spearman, lambda row, column, apart: row <= column),
-    "this is Pearson's, linear correlation: expected that of ranks.": _by(_pearson),
+    "this is Pearson's, linear correlation: expected that of ranks.": _by(partial(pearson, constant=0.0)),
     "ties got different ranks, by argsort: equal values share their average rank, and |i − j| is full of ties.":
         _by(_ordinal),
     "this is Kendall's τ: expected Spearman's correlation of ranks.": _by(_kendall),
@@ -274,8 +269,8 @@ def _by_comparing(matrices):
     """Ranks from comparisons of all pairs with all others; torch's correlation."""
     row, column = torch.triu_indices(*matrices.shape[1:], 1)
     apart = torch.cat([(column - row).unsqueeze(0).float(), matrices[:, row, column]])
-    ranks = (apart.unsqueeze(2) > apart.unsqueeze(1)).sum(2) + (apart.unsqueeze(2) == apart.unsqueeze(1)).sum(2) / 2
-    return torch.corrcoef(ranks)[0, 1:].nan_to_num(0)
+    places = (apart.unsqueeze(2) > apart.unsqueeze(1)).sum(2) + (apart.unsqueeze(2) == apart.unsqueeze(1)).sum(2) / 2
+    return torch.corrcoef(places)[0, 1:].nan_to_num(0)
 
 
 # 14.4 -----------------------------------------------------------------------------------------------------------------

@@ -308,7 +308,7 @@ PRICE_MISTAKES = {
         lambda d: starting_price(d) * d.shape[1],
     "the sum of all eigenvalues: a first step is made along one direction, the largest counts.":
         lambda d: 2 * torch.linalg.eigvalsh(-_centred(d) / 2).sum(1) / d.shape[1],
-    "the root of the distances was taken: the table holds squared distances, as the formula wants them.":
+    "the root of the distances was taken: the table holds squared distances, as the formula has them.":
         lambda d: 2 * _largest(-_centred(d.sqrt()) / 2),
     "this is the mean distance divided by n, which is right only where all distances are the same.":
         lambda d: d.sum((1, 2)) / (d.shape[1] - 1) / d.shape[1] ** 2,

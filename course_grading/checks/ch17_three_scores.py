@@ -9,10 +9,11 @@ from itertools import combinations
 
 import numpy as np
 import torch
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import spearmanr
 from torch import Tensor
 
 from course_grading.answers import keyed, numbers, row, tensor, words
+from course_grading.correlations import pearson, ranks
 from course_grading.exercise import Function, Plain, Unfit, each_of, either
 
 # 17.1 -----------------------------------------------------------------------------------------------------------------
@@ -57,17 +58,7 @@ def _order(points, norm=1, kept=torch.lt):
     kept = kept(first, second)
     first, second = first[kept], second[kept]
     apart = torch.linalg.vector_norm(points[:, first] - points[:, second], norm, dim=2)
-    return _pearson(_ranks((second - first).abs().expand(len(points), -1)), _ranks(apart))
-
-
-def _ranks(values: Tensor) -> Tensor:
-    return torch.from_numpy(rankdata(values.flatten().double().numpy()))
-
-
-def _pearson(first: Tensor, second: Tensor) -> float:
-    first, second = first - first.mean(), second - second.mean()
-    length = (first.square().sum() * second.square().sum()).sqrt()
-    return (first @ second / length).item() if length > 0 else 0.0
+    return pearson(ranks((second - first).abs().expand(len(points), -1)), ranks(apart), constant=0.0).item()
 
 
 def _covariance(walk: Tensor) -> Tensor:

@@ -9,10 +9,10 @@ from functools import partial
 
 import torch
 from scipy.optimize import isotonic_regression
-from scipy.stats import rankdata
 from torch import Tensor
 
 from course_grading.answers import row, words
+from course_grading.correlations import pearson, ranks
 from course_grading.exercise import Function, Plain, either
 from course_lib.losses.learnt_kernel import symmetrised
 from course_lib.losses.soft_rank import soft_rank, spearman
@@ -169,27 +169,18 @@ def soft_ranks(values: Tensor, strength: float = STRENGTH) -> Tensor:
     return torch.zeros_like(ordered).scatter(0, order, ordered - torch.cat(means))
 
 
-def _pearson(first, second, centred=True):
-    first, second = (x - x.mean() if centred else x for x in (first, second))
-    return (first * second).sum() / (first.square().sum() * second.square().sum()).sqrt()
-
-
-def _ranks(values):
-    return torch.from_numpy(rankdata(values.detach().numpy()))
-
-
 def rank_correlation(distance: Tensor, truth: Tensor) -> Tensor:
-    return _pearson(soft_ranks(distance), _ranks(truth))
+    return pearson(soft_ranks(distance), ranks(truth))
 
 
 def argsort_once(distance: Tensor, truth: Tensor) -> Tensor:
     """The planted fault."""
-    return _pearson(soft_ranks(distance), truth.argsort().double())
+    return pearson(soft_ranks(distance), truth.argsort())
 
 
 def _ordinal(distance, truth, stable):
     places = truth.argsort(stable=stable).argsort(stable=stable)
-    return _pearson(soft_ranks(distance), places.double())
+    return pearson(soft_ranks(distance), places)
 
 
 CORRELATION_MISTAKES = {
@@ -201,26 +192,25 @@ CORRELATION_MISTAKES = {
         either(*(partial(_ordinal, stable=stable) for stable in (False, True))),
     "equal distances share a rank, as they should, but the next rank is one more, however many they are: expected is "
     "the average of the places that they take.":
-        lambda d, t: _pearson(soft_ranks(d), torch.unique(t, return_inverse=True)[1].double()),
+        lambda d, t: pearson(soft_ranks(d), torch.unique(t, return_inverse=True)[1]),
     "the factor distances were not ranked at all: Spearman's correlation is one of ranks on both sides.":
-        lambda d, t: _pearson(soft_ranks(d), t),
+        lambda d, t: pearson(soft_ranks(d), t),
     "soft ranks for the truth as well: it is not trained, so its ranks can be exact.":
-        lambda d, t: _pearson(soft_ranks(d), soft_ranks(t)),
+        lambda d, t: pearson(soft_ranks(d), soft_ranks(t)),
     "the ranks of the distances are exact, and so no gradient reaches them: keep the soft ones.":
-        lambda d, t: _pearson(_ranks(d), _ranks(t)) + 0 * d.sum(),
+        lambda d, t: pearson(ranks(d), ranks(t)) + 0 * d.sum(),
     "the distances were not ranked, not even softly: this is their linear correlation with the ranks.":
-        lambda d, t: _pearson(d, _ranks(t)),
+        lambda d, t: pearson(d, ranks(t)),
     "the sign is turned round: expected the correlation, not yet the loss.": lambda d, t: -rank_correlation(d, t),
     "the sign was taken off: distances in reverse order are the worst there are, not the best.":
         lambda d, t: rank_correlation(d, t).abs(),
     "the means were not taken off before multiplying: ranks are all positive, and so would every result be.":
-        lambda d, t: _pearson(soft_ranks(d), _ranks(t), centred=False),
+        lambda d, t: torch.cosine_similarity(soft_ranks(d), ranks(t), dim=0),
 }  # fmt: skip
 
 
 def _correlation_by_scipys_ranks(distance, truth):
-    exact = torch.from_numpy(rankdata(truth.numpy()))
-    return torch.corrcoef(torch.stack([soft_rank(distance, 0.1), exact]))[0, 1]
+    return torch.corrcoef(torch.stack([soft_rank(distance, 0.1), ranks(truth)]))[0, 1]
 
 
 def _correlation_by_counting(distance, truth):

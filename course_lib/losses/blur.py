@@ -16,7 +16,10 @@ DENSE = 24 * 24  # pixels up to which one dense matrix is quicker than Fourier t
 
 
 def box_kernel(radius: int) -> Tensor:
-    """The one-dimensional box, float32 (2·radius + 1,), summing to 1; its product with itself is the square box."""
+    """The one-dimensional box, float32 (2·radius + 1,), summing to 1; its product with itself is the square box.
+
+    Chapter 16.
+    """
     (radius,) = check_integers(0, radius=radius)
     size = 2 * radius + 1
     return torch.full((size,), 1 / size)
@@ -25,7 +28,7 @@ def box_kernel(radius: int) -> Tensor:
 def gaussian_kernel(radius: int, sigma: float | None = None) -> Tensor:
     """The one-dimensional Gaussian, float32 (2·radius + 1,), summing to 1; sigma in pixels, by default radius / 4.
 
-    A radius of 0 is one weight, which blurs nothing.
+    A radius of 0 is one weight, which blurs nothing. Chapter 16.
     """
     (radius,) = check_integers(0, radius=radius)
     (sigma,) = check_numbers(0, above=True, sigma=max(radius, 1) / 4 if sigma is None else sigma)
@@ -38,6 +41,7 @@ def blur(images: Tensor, kernel: Tensor) -> Tensor:
 
     Whichever way is quickest: two banded matrices for a one-dimensional kernel, else one dense matrix for small images
     and Fourier transforms for large ones. Always in the precision of `images`, whatever autocast surrounds the call.
+    Chapter 16.
     """
     if not isinstance(images, Tensor) or not images.is_floating_point() or images.ndim < 2:
         got = f"{images.dtype} {tuple(images.shape)}" if isinstance(images, Tensor) else type(images).__name__

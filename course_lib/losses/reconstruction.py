@@ -16,7 +16,10 @@ from course_lib.losses.blur import blur, box_kernel, gaussian_kernel
 
 
 class Reconstruction(nn.Module):
-    """What all share: the pixel statistics of the model, which lead from standardised images back to [0, 1]."""
+    """What all share: the pixel statistics of the model, which lead from standardised images back to [0, 1].
+
+    Chapter 02.
+    """
 
     log_normaliser: float | None = None
 
@@ -139,5 +142,5 @@ def check_kernel(kernel: Tensor) -> Tensor:
 
 
 def unstandardise(images: Tensor, model: nn.Module) -> Tensor:
-    """Standardised images (..., C, H, W) → the [0, 1] scale, by the model's pixel statistics."""
+    """Standardised images (..., C, H, W) → the [0, 1] scale, by the model's pixel statistics. Chapter 02."""
     return images * model.pixel_std.view(-1, 1, 1) + model.pixel_mean.view(-1, 1, 1)

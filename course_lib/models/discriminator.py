@@ -16,7 +16,7 @@ class Discriminator(nn.Module):
     (with a slope of 0.2, which the paper does not print), and two logits, whose difference is returned. `seed` fixes
     the initial weights.
 
-    Source: Kim and Mnih 2018, Appendix A.
+    Source: Kim and Mnih 2018, Appendix A. Chapter 05.
     """
 
     def __init__(self, latent_dim: int, hidden: Sequence[int] = (1000,) * 6, seed: int = 0):

@@ -23,7 +23,7 @@ WIDTH = 128  # of the layers that read the codes, and in Table 5 of all that are
 
 
 class Codes(NamedTuple):
-    """Q(c|x): a Gaussian for the continuous codes, and for each categorical code its logits (B, J)."""
+    """Q(c|x): a Gaussian for the continuous codes, and for each categorical code its logits (B, J). Chapter 07."""
 
     continuous: DiagonalGaussian
     logits: tuple[Tensor, ...]
@@ -48,7 +48,7 @@ class GAN(nn.Module):
 
     Latents (B, latent_dim) are, in this order, the codes (`code_dim` of them: continuous ones from U(−1, 1), then
     categorical ones as one-hot vectors, their categories equally likely) and noise from N(0, I). Images are pixels in
-    [0, 1], on both sides. It has no objective: `frameworks.InfoGAN` supplies it.
+    [0, 1], on both sides. It has no objective: `frameworks.InfoGAN` supplies it. Chapter 07.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ class DiagonalGaussian(NamedTuple):
     """q(z|x) = N(mean, diag exp(log_variance)) for each image: mean and log_variance, both (B, D).
 
     The encoder outputs the logarithm of the *variance*; reading it as the logarithm of the standard deviation is a
-    classic mistake, so ask for `std` and `variance` by name.
+    classic mistake, so ask for `std` and `variance` by name. Chapter 02.
     """
 
     mean: Tensor

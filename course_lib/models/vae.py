@@ -16,6 +16,7 @@ class VAE(nn.Module):
 
     It has no objective: frameworks (`course_lib.frameworks`) supply it. The statistics of the data travel with the
     weights (buffers `pixel_mean` and `pixel_std`, (C,), and `dataset_size`, ()), so a saved model needs no dataset.
+    Chapter 02.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ def conv_vae(data: GridDataset, latent_dim: int = 10, *, width: int = WIDTH, see
 
     About 0.77 million weights at 64×64. `width` is that of the fully connected layers: 256 as in the thesis and in
     Tables 2 and 3 of Kim and Mnih 2018, where 128 are the networks of its Table 1, for dSprites. `seed` fixes the
-    initial weights.
+    initial weights. Chapter 02.
     """
     check_data(data)
     (width,) = check_integers(1, WIDEST, width=width)
@@ -64,6 +65,7 @@ def mlp_vae(data: GridDataset, latent_dim: int = 10, *, hidden: Sequence[int] = 
     """A fully connected VAE for `data`: no spatial bias, and quick on a CPU when the images are small.
 
     `hidden` lists the widths of the encoder's hidden layers, mirrored by the decoder; `seed` fixes the initial weights.
+    Chapter 02.
     """
     check_data(data)
     return set_statistics(VAE("mlp", data.shape, latent_dim, hidden, seed), data)

@@ -38,9 +38,9 @@ class RandomCall:
         """The same call with each of `generators`: (K, ...)."""
         if any(isinstance(value, Tensor) for value in (*self.arguments, *self.options.values())):
             raise ValueError(f"the random numbers of {self.function.__name__} depend on values of one model")
-        return torch.stack([self._once(generator) for generator in generators])
+        return torch.stack([self._call_once(generator) for generator in generators])
 
-    def _once(self, generator: torch.Generator) -> Tensor:
+    def _call_once(self, generator: torch.Generator) -> Tensor:
         target = () if self.filled is None else (torch.empty_like(self.filled),)
         return self.function(*target, *self.arguments, **self.options, generator=generator)
 

@@ -37,7 +37,7 @@ def best(context: Context, *, of: int, **settings) -> Scores:
 
     settings : of `total_correlation.scores`.
     """
-    found = [_trained(context, f"{place}", context.seed * of + place, settings) for place in range(of)]
+    found = [_train(context, f"{place}", context.seed * of + place, settings) for place in range(of)]
     largest = {
         f"{control}{name}-max": max(each[f"{control}{name}"] for each in found)
         for control in CONTROLS
@@ -53,7 +53,7 @@ def discriminators(context: Context, *, sizes: Mapping[str, Sequence[int]], **se
     sizes : name → widths of the discriminator's layers.
     """
     found = {
-        name: _trained(context, name, context.seed, {**settings, "hidden": [*widths]}) for name, widths in sizes.items()
+        name: _train(context, name, context.seed, {**settings, "hidden": [*widths]}) for name, widths in sizes.items()
     }
     reported = {
         f"{control}{score}/{name}": each[f"{control}{score}"]
@@ -75,10 +75,10 @@ def equal_reconstruction(context: Context, *, betas: Sequence[float], **settings
     "factor-vae-score/beta-vae" beside "factor-vae-score/batch-estimate", and their distance
     "factor-vae-score-gap/batch-estimate-and-beta-vae". "inside" says whether that error lies between the β-VAEs' own.
     """
-    ours = _trained(context, "ours", context.seed, settings)
+    ours = _train(context, "ours", context.seed, settings)
     shared = {key: value for key, value in settings.items() if key not in ("framework", "beta", "estimator")}
     theirs = [
-        _trained(context, f"beta-{beta:g}", context.seed, {**shared, "framework": "BetaVAE", "beta": beta})
+        _train(context, f"beta-{beta:g}", context.seed, {**shared, "framework": "BetaVAE", "beta": beta})
         for beta in betas
     ]
     theirs.sort(key=lambda each: each["reconstruction"])
@@ -152,7 +152,7 @@ def batch_mixture(context: Context, *, batch: int, **settings) -> Scores:
 
     settings : of `total_correlation.scores`.
     """
-    return _twice(context, settings, partial(_by_a_batch, size=batch))
+    return _measure_twice(context, settings, partial(_by_a_batch, size=batch))
 
 
 def axes(context: Context, **settings) -> Scores:
@@ -160,10 +160,12 @@ def axes(context: Context, **settings) -> Scores:
 
     settings : of `total_correlation.scores`.
     """
-    return _twice(context, settings, _by_factor)
+    return _measure_twice(context, settings, _by_factor)
 
 
-def _twice(context: Context, settings: Mapping, measure: Callable[[Framework, GridDataset, int], Scores]) -> Scores:
+def _measure_twice(
+    context: Context, settings: Mapping, measure: Callable[[Framework, GridDataset, int], Scores]
+) -> Scores:
     """Train the framework of the settings, and measure it and its untrained twin."""
     settings = {name: value for name, value in settings.items() if name != "particles"}
     fitting, data = take(settings, OF_FIT), dataset(**take(settings, OF_DATA))
@@ -202,7 +204,7 @@ def _active(framework: Framework, data: GridDataset, index: Tensor) -> int:
     return int((means.var(0) > ACTIVE).sum())
 
 
-def _trained(context: Context, name: str, seed: int, settings: Mapping) -> Scores:
+def _train(context: Context, name: str, seed: int, settings: Mapping) -> Scores:
     return scores(replace(context, scratch=context.scratch / name, seed=seed), **settings)
 
 

@@ -49,7 +49,7 @@ def at_betas(context: Context, *, betas: Mapping[str, float], **settings) -> Sco
     frameworks = {name: framework_with(data, context.seed, **each) for name, each in build.items()}
     drawn = DrawnOn(data, context.device)
     before = {name: _scored(each.to(context.device), drawn, context) for name, each in frameworks.items()}
-    _trained(context, frameworks, data, fitting)
+    _train(context, frameworks, data, fitting)
     found = {}
     for name, framework in frameworks.items():
         after, shuffled = (_scored(framework, drawn, context, mixed) for mixed in (False, True))
@@ -76,7 +76,7 @@ def annealed(context: Context, *, gammas: Mapping[str, float], capacity: float, 
     }
     (first, *_), watch = frameworks, watcher(data, context.seed)
     untrained, left = watch(frameworks[first], 0), left_of(frameworks[first], data, context.seed)
-    records = _trained(context, frameworks, data, fitting, [watch])
+    records = _train(context, frameworks, data, fitting, [watch])
     found = {}
     for prefix, rows in (("", records[first]), ("control/untrained/", [untrained | {"step": steps}])):
         found |= {prefix + name: value for name, value in _lit(rows, data.space.names, steps, capacity).items()}
@@ -162,7 +162,7 @@ def _scored(framework: Framework, data: GridDataset, context: Context, mixed: bo
     }
 
 
-def _trained(
+def _train(
     context: Context, frameworks: Mapping[str, Framework], data: GridDataset, fitting: dict, callbacks: Sequence = ()
 ) -> dict[str, list[dict]]:
     """Train the frameworks, and the records of each: all at once on a CPU, one after the other on a GPU."""

@@ -65,10 +65,10 @@ def scores(context: Context, *, data: str, methods: Mapping[str, Mapping], seeds
     networks, records = take(settings, ("network", "latents", "hidden")), []
     for name, method in methods.items():
         if networks.get("network") == "conv":
-            records += _in_turn(context, source, name, method, own, trees, fitting, networks, settings)
+            records += _train_in_turn(context, source, name, method, own, trees, fitting, networks, settings)
         else:
-            models = partial(trained, source, {name: method}, own, fitting, networks, settings)
-            records += _kept(context, f"{data}-{name}", partial(_records, models, source, own, trees))
+            models = partial(train_side_by_side, source, {name: method}, own, fitting, networks, settings)
+            records += _keep(context, f"{data}-{name}", partial(_records, models, source, own, trees))
     table = pandas.DataFrame(records)
     blank = _untrained(context, source, methods, networks, settings, trees)
     found = findings(table, context.seed)
@@ -92,10 +92,10 @@ def across(context: Context, *, trainings: Sequence[Mapping]) -> Scores:
     return across_datasets(tables) | twin
 
 
-def trained(
+def train_side_by_side(
     data: GridDataset, methods: Mapping[str, Mapping], seeds: Sequence[int], fitting: Mapping, networks: Mapping, common
 ) -> dict[tuple[str, str, int], Framework]:
-    """The trained models by method, strength and seed; those of a method are trained side by side."""
+    """Train the models of each method side by side, and return them by method, strength and seed."""
     models = {}
     for name, method in methods.items():
         own = {
@@ -122,8 +122,10 @@ def network_of(data: GridDataset, seed: int, *, latents: int, network: str = "ml
     return conv_vae(data, latents, seed=seed) if network == "conv" else mlp_vae(data, latents, hidden=hidden, seed=seed)
 
 
-def _in_turn(context: Context, data, name: str, method: Mapping, seeds: Sequence[int], trees, fitting, *given) -> list:
-    """The rows of a method's models, which are trained one after the other; each is kept as soon as it is scored."""
+def _train_in_turn(
+    context: Context, data, name: str, method: Mapping, seeds: Sequence[int], trees, fitting, *given
+) -> list:
+    """Train the models of a method one after the other and return their rows; each is kept as soon as it is scored."""
     records = []
     for place, strength in enumerate(STRENGTHS):
         for seed in seeds:
@@ -135,7 +137,7 @@ def _in_turn(context: Context, data, name: str, method: Mapping, seeds: Sequence
                 train(replace(context, seed=seed), framework, data, checkpoint, fitting)
                 return {(name, strength, seed): framework}
 
-            records += _kept(context, label, partial(_records, model, data, seeds, trees))
+            records += _keep(context, label, partial(_records, model, data, seeds, trees))
     return records
 
 
@@ -146,8 +148,8 @@ def _records(models: Callable[[], Mapping], data: GridDataset, seeds: Sequence[i
     return as_table(rows).to_dict("records")
 
 
-def _kept(context: Context, name: str, make: Callable[[], list[dict]]) -> list[dict]:
-    """The records that `make` returns, kept in the scratch folder: a study that was stopped goes on from there."""
+def _keep(context: Context, name: str, make: Callable[[], list[dict]]) -> list[dict]:
+    """Keep the records that `make` returns in the scratch folder: a study that was stopped goes on from there."""
     place = context.scratch / f"{name}.json"
     if not place.exists():
         context.scratch.mkdir(parents=True, exist_ok=True)
@@ -165,7 +167,7 @@ def _untrained(context: Context, data, methods, networks: Mapping, common: Mappi
         build = partial(network_of, data, own, **networks)
         model = partial(lambda build, label: {label: BetaVAE(build(), **common).to(context.device)}, build, label)
         few = trees | {"seeds": 1 if place < trees["untrained"] else 0}
-        records += _kept(context, f"{type(data).__name__}-untrained-{place}", partial(_records, model, data, [0], few))
+        records += _keep(context, f"{type(data).__name__}-untrained-{place}", partial(_records, model, data, [0], few))
     return pandas.DataFrame(records)
 
 

@@ -75,7 +75,7 @@ def scores(context: Context, **settings) -> Scores:
     place = checkpoint.with_suffix(".json")
     if place.exists():
         return json.loads(place.read_text())
-    found = _trained_and_scored(context, checkpoint, settings)
+    found = _train_and_score(context, checkpoint, settings)
     place.parent.mkdir(parents=True, exist_ok=True)
     with replace_file(place) as file:
         file.write(json.dumps(found).encode())
@@ -192,7 +192,7 @@ class Exchanged(Encodings):
         return self._table(self._places[self.space.check_index(index).cpu()])
 
 
-def _trained_and_scored(context: Context, checkpoint: Path, settings: dict) -> Scores:
+def _train_and_score(context: Context, checkpoint: Path, settings: dict) -> Scores:
     rest, seed = dict(settings), context.seed
     fitting, options, points = take(rest, OF_FIT), take(rest, OF_DATA), rest.pop("dci")
     watch_every, data = rest.pop("watch_every"), DrawnOn(dataset(**options), context.device)

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from course_grading import registry
+from course_grading import correlations, registry
 from course_grading.checks import ch20_learnt_losses as checks
 from course_lib.losses.learnt_kernel import symmetrised
 from course_lib.losses.soft_rank import soft_rank, spearman
@@ -71,7 +71,7 @@ def by_the_library(distance, truth):
 
 def ordinal_from_one(distance, truth):
     exact = truth.argsort().argsort().double() + 1
-    return checks._pearson(checks.soft_ranks(distance), exact)
+    return correlations.pearson(checks.soft_ranks(distance), exact)
 
 
 def on_noise(distance, truth):

@@ -11,12 +11,13 @@ import course_lib.data
 from course_lib.data.overlays import SpriteOverlay
 from course_lib.data.published import Redrawn
 from course_replication import Context, Run, Store, command, load_claims
-from course_replication.arms import _file
+from course_replication.arms import SETTINGS
 from course_replication.comparisons import renamed
 from course_replication.measurements import combined, kernels, largest_beta, square_kernels, training
 from course_replication.measurements.stored_kernels import load_kernel
 from course_replication.plans import deviations_of, metrics_of, parts_of, planned, queue, runs_of
 from course_replication.runs import attempt, lacks_gpu, measurement_of
+from course_replication.strict_yaml import load_strictly
 from course_replication.verdicts import best_verdict, verdict_of
 from course_replication.workers import run_missing
 
@@ -232,7 +233,7 @@ def test_what_the_trainings_of_a_combination_depart_in_is_said_once(name):
 def test_every_run_on_images_that_are_drawn_again_says_so():
     classes = {each for each in vars(course_lib.data).values() if isinstance(each, type)}
     redrawn = {each.__name__ for each in classes if issubclass(each, (Redrawn, SpriteOverlay))}
-    listed = {name for names in _file()["redrawn"].values() for name in names}
+    listed = {name for names in load_strictly(SETTINGS.read_text("utf-8"))["redrawn"].values() for name in names}
     assert redrawn <= listed and {"FewSprites", "SmallSprites", "SmallShapes"} <= listed
     said = 0
     for claim in load_claims():
@@ -345,6 +346,20 @@ def test_small_runs_have_five_seeds_and_say_what_is_smaller():
 def test_runs_that_do_not_fit_are_named(runs, said):
     with pytest.raises(ValueError, match=f"claim distances/figure-3.11, runs: .*{said}"):
         planned(replace(CLAIMS["distances/figure-3.11"], runs=runs))
+
+
+def deviations_in(entry):
+    """All that stands in lists of that name, however deep they stand."""
+    if isinstance(entry, dict):
+        own = entry.get("deviations", [])
+        return {*own}.union(*(deviations_in(value) for key, value in entry.items() if key != "deviations"))
+    return set().union(*map(deviations_in, entry)) if isinstance(entry, list) else set()
+
+
+def test_every_deviation_of_the_settings_is_one_of_some_run():
+    settings = load_strictly(SETTINGS.read_text(encoding="utf-8"))
+    used = deviations_in(settings["arms"]).union(*(deviations_in(claim.runs) for claim in CLAIMS.values()))
+    assert set(settings["deviations"]) <= used.union(settings["redrawn"])
 
 
 def test_a_claim_without_quick_runs_says_so():

@@ -8,8 +8,8 @@ from course_lib import frameworks
 from course_lib.data import DSprites
 from course_lib.storage import write_tensors
 from course_replication import Store, shipped_data, shipped_model, shipped_model_card
-from course_replication.part_of_grid import PartOfGrid
 from course_replication.shipped import MODELS, recipes
+from course_replication.subgrid import Subgrid
 
 STORED = sorted(path.stem for path in MODELS.glob("*.safetensors"))
 
@@ -64,14 +64,14 @@ def test_a_recipe_without_weights_is_named(monkeypatch, tmp_path):
 KEEPS = {"scale": [5, 1], "position_x": [3, 9, 27]}
 
 
-def test_a_part_of_a_grid_has_the_images_of_the_whole():
+def test_a_subgrid_has_the_images_of_the_whole():
     full = DSprites()
-    part = PartOfGrid(full, KEEPS)
-    assert part.space.sizes == (3, 2, 40, 3, 32) and len(part) == 23_040
-    here = part.space.index([[2, 0, 7, 1, 30], [1, 1, 39, 2, 0]])
+    subgrid = Subgrid(full, KEEPS)
+    assert subgrid.space.sizes == (3, 2, 40, 3, 32) and len(subgrid) == 23_040
+    here = subgrid.space.index([[2, 0, 7, 1, 30], [1, 1, 39, 2, 0]])
     there = full.space.index([[2, 5, 7, 9, 30], [1, 1, 39, 27, 0]])
-    assert torch.equal(part.images(here), full.images(there)) and torch.equal(part.in_full(here), there)
-    small = PartOfGrid(full, {"orientation": [0], "position_x": [15], "position_y": [15]})
+    assert torch.equal(subgrid.images(here), full.images(there)) and torch.equal(subgrid.in_full(here), there)
+    small = Subgrid(full, {"orientation": [0], "position_x": [15], "position_y": [15]})
     pixels = small.images(torch.arange(18)).double() / 255
     assert small.mean == pytest.approx((pixels.mean().item(),))
     assert small.std == pytest.approx((pixels.flatten(1).std(1).mean().item(),))
@@ -86,13 +86,13 @@ def test_a_part_of_a_grid_has_the_images_of_the_whole():
         ({"shape": [0, 3]}, r"keeps: got \[0, 3\] for shape; allowed are different values from 0 to 2"),
     ],
 )
-def test_a_part_of_a_grid_that_cannot_be_is_named(keeps, message):
+def test_a_subgrid_that_cannot_be_is_named(keeps, message):
     with pytest.raises(ValueError, match=message):
-        PartOfGrid(DSprites(), keeps)
+        Subgrid(DSprites(), keeps)
 
 
 def test_a_shape_is_told_when_it_comes_back_clearly():
-    data = PartOfGrid(DSprites(), {"scale": [5], "position_x": [15], "position_y": [15]})
+    data = Subgrid(DSprites(), {"scale": [5], "position_x": [15], "position_y": [15]})
     index = torch.arange(0, 120, 3)  # 14 squares, 13 ellipses, 13 hearts
     images, shape = data.images(index) / 255, data.space.factors(index)[:, 0]
 
@@ -127,11 +127,11 @@ def test_weights_that_are_not_those_of_the_run_are_refused(monkeypatch, tmp_path
     name, place = BY_RUN[0], tmp_path / "checkpoint.safetensors"
     recipe, data = recipes()[name], shipped_data(name)
     with pytest.raises(SystemExit, match="name its last checkpoint with --weights"):
-        shipped_models.kept(recipe, data, None)
+        shipped_models.restore(recipe, data, None)
     untrained = shipped_models.untrained(recipe, data)
     write_tensors(place, untrained.state_dict(), {"steps": 10_000})
     with pytest.raises(SystemExit, match="holds 10000 steps of 11520"):
-        shipped_models.kept(recipe, data, place)
+        shipped_models.restore(recipe, data, place)
     write_tensors(place, untrained.state_dict(), {"steps": 11_520})
     noted = Store().results()[recipe["run"]]["metrics"]
     for factor, refused in ((1 + 1e-8, False), (1 + 1e-5, True)):
@@ -141,6 +141,6 @@ def test_weights_that_are_not_those_of_the_run_are_refused(monkeypatch, tmp_path
             with pytest.raises(
                 SystemExit, match=f"is not what {recipe['run']} left: found and stored differ in .'left'"
             ):
-                shipped_models.kept(recipe, data, place)
+                shipped_models.restore(recipe, data, place)
         else:
-            assert isinstance(shipped_models.kept(recipe, data, place), getattr(frameworks, recipe["framework"]))
+            assert isinstance(shipped_models.restore(recipe, data, place), getattr(frameworks, recipe["framework"]))

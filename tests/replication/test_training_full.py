@@ -82,7 +82,7 @@ def test_an_interrupted_sweep_goes_on_from_the_trainings_that_it_finished(contex
             raise KeyboardInterrupt
         return {"mig": each["beta"] / 3, "left": 1.0}
 
-    monkeypatch.setattr(training, "_trained_and_scored", third_is_killed)
+    monkeypatch.setattr(training, "_train_and_score", third_is_killed)
     with pytest.raises(KeyboardInterrupt):
         combined.sweep(context, **settings)
     resumed = combined.sweep(context, **settings)
@@ -96,7 +96,7 @@ def test_an_interrupted_sweep_goes_on_from_the_trainings_that_it_finished(contex
 def test_each_kind_of_device_has_a_checkpoint_of_its_own(context, monkeypatch):
     """`fit` refuses one of another kind, and a run that was begun on a CPU may go on where there is a GPU."""
     paths = []
-    monkeypatch.setattr(training, "_trained_and_scored", lambda _, path, settings: {"mig": paths.append(path) or 0.0})
+    monkeypatch.setattr(training, "_train_and_score", lambda _, path, settings: {"mig": paths.append(path) or 0.0})
     for device in ("cpu", "cuda", "cpu"):
         training.scores(replace(context, device=torch.device(device)), a=1)
     assert len(paths) == 2 and paths[0] != paths[1], "the third is the first's, kept"
@@ -116,9 +116,9 @@ def test_what_is_stored_is_not_trained_again(context, monkeypatch):
 def test_a_result_is_stored_with_what_combines_it(context, store, monkeypatch):
     """Through the store: the second run finds the first one's training there."""
     settings = arm("beta-vae") | TINY
-    monkeypatch.setattr(training, "_trained_and_scored", lambda *_: {"rank": 0.25})
+    monkeypatch.setattr(training, "_train_and_score", lambda *_: {"rank": 0.25})
     assert attempt(store, Run("training.scores", settings, scale="full"))
-    monkeypatch.setattr(training, "_trained_and_scored", None)
+    monkeypatch.setattr(training, "_train_and_score", None)
     run = Run("combined.means", {"trainings": [settings]}, scale="full")
     assert attempt(store, run) and Store(store.path).results()[run.id]["metrics"] == {"rank": 0.25}
 

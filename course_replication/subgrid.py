@@ -1,4 +1,4 @@
-"""A regular part of a dataset: some values of each factor, as a grid of its own."""
+"""A regular subgrid of a dataset: some values of each factor, as a grid of its own."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,18 +10,18 @@ from course_lib.data.stored import Measured, moments
 from course_lib.factors import FactorSpace
 
 
-class PartOfGrid(Measured):
-    """The images of `full` whose factors have kept values, drawn as `full` draws them; moments are those of the part.
+class Subgrid(Measured):
+    """The images of `full` whose factors have kept values, drawn as `full` draws them; moments are its own.
 
     keeps : for each factor that is restricted, the values it keeps, in this order; other factors keep all. A factor's
-        value v in the part is value keeps[name][v] in `full`.
+        value v here is value keeps[name][v] in `full`.
 
     Raises ValueError for a factor that is not there, and for a list of values that is empty, repeats itself, or holds a
     value that the factor has not.
 
     Examples
     --------
-    >>> PartOfGrid(DSprites(), {"scale": [1, 3, 5]}).space
+    >>> Subgrid(DSprites(), {"scale": [1, 3, 5]}).space
     FactorSpace(shape 3, scale 3, orientation 40, position_x 32, position_y 32: 368,640 points)
     """
 

@@ -97,7 +97,8 @@ MEANING = Table(
     ),
 )
 CONTROLS = """A *control* is the same measurement where there is nothing to find: an encoder that was not trained, or
-images that were shuffled. Where it is one network for both sides, it cannot but fail, and the card says so. An arm has *learnt* if its reconstruction leaves at most half of the pixels' variance.
+images that were shuffled. Where it is one network for both sides, it cannot but fail, and the card says so. An arm has
+*learnt* if its reconstruction leaves at most half of the pixels' variance.
 *Holm's correction* makes tests stricter the more of them there are: with a probability of 95 %, no false one passes."""
 
 

@@ -95,6 +95,7 @@ def test_a_link_to_an_erratum_opens_it(browser, html):
     with chromium.reader(browser, html.as_uri() + "/") as context:
         with chromium.opened(context, "book/errata.html#T2") as (page, _):
             assert page.locator("details:has(> #T2)[open]").count() == 1
+            page.locator("article summary", has_text="All entries in one table").click()
             page.locator("article table a[href='#F3']").click()
             page.locator("details:has(> #F3)[open]").wait_for()
             box = page.locator("h3", has_text="F3.").bounding_box()

@@ -90,7 +90,10 @@ def test_what_is_printed_beside_an_order_is_shown_and_changes_no_verdict():
 
 
 def test_the_order_of_capacity_shows_its_nats():
-    shown = str(card("assumptions/burgess-figure-3"))
+    claim, factors = CLAIMS["assumptions/burgess-figure-3"], ("position_x", "position_y", "scale", "shape", "orientation")
+    metrics = {f"capacity-learnt/{factor}": nats for nats, factor in enumerate(factors, 3)}
+    results = {run.id: {"metrics": metrics} for run in runs_of(claim, "small")}
+    shown = str(Card(verdict_of(claim, results, "small")))
     for name, printed in (("position x", "3.1"), ("position y", "3.1"), ("scale", "7.3"), ("orientation", "23.8")):
         assert re.search(rf"^capacity-learnt · {name} +{re.escape(printed)} nats +\S", shown, re.M), name
     assert not re.search("^(gamma|steps)", shown, re.M)

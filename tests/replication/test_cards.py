@@ -15,7 +15,7 @@ from course_replication import Card, Store, badge_of, card, claims_of, load_clai
 from course_replication.card_tables import named, plain, tables_of, with_spread
 from course_replication.claims import Claim, Expectation, Number
 from course_replication.parts import Part
-from course_replication.plans import runs_of
+from course_replication.plans import metrics_of, runs_of
 from course_replication.store import RESULTS
 from course_replication.verdicts import best_verdict, verdict_of
 
@@ -90,8 +90,8 @@ def test_what_is_printed_beside_an_order_is_shown_and_changes_no_verdict():
 
 
 def test_the_order_of_capacity_shows_its_nats():
-    claim, factors = CLAIMS["assumptions/burgess-figure-3"], ("position_x", "position_y", "scale", "shape", "orientation")
-    metrics = {f"capacity-learnt/{factor}": nats for nats, factor in enumerate(factors, 3)}
+    claim = CLAIMS["assumptions/burgess-figure-3"]
+    metrics = {name: nats for nats, name in enumerate(metrics_of(claim), 3)}
     results = {run.id: {"metrics": metrics} for run in runs_of(claim, "small")}
     shown = str(Card(verdict_of(claim, results, "small")))
     for name, printed in (("position x", "3.1"), ("position y", "3.1"), ("scale", "7.3"), ("orientation", "23.8")):

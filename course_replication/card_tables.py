@@ -51,7 +51,8 @@ class Table:
 
 
 def tables_of(verdict: Verdict) -> list[Table]:
-    """The numbers, orders and answers that the verdict rests on; of a claim that is not run, what the paper prints."""
+    """The numbers, orders and answers that the verdict rests on, and what is printed beside an order; of a claim that
+    is not run, what the paper prints."""
     trained = verdict.claim.kind == "trained"
     found = []
     if verdict.numbers:
@@ -62,6 +63,8 @@ def tables_of(verdict: Verdict) -> list[Table]:
         found.append(Table("What the paper prints", ("what", "paper"), rows))
     if verdict.orders:
         found.append(_orders(verdict.orders, trained))
+    if verdict.beside:
+        found.append(_beside(verdict))
     if verdict.holds:
         rows = tuple((named(name).replace("-", " "), "yes" if holds else "no") for name, holds in verdict.holds)
         found.append(Table("Does it hold here?", ("what", "holds"), rows))
@@ -86,6 +89,16 @@ def _numbers(numbers: Sequence[Compared], trained: bool, tolerances: Mapping[str
     else:
         header = ("ours", "may differ by")
     return Table("The paper's numbers beside ours", ("what", "paper", *header, "agrees"), tuple(rows))
+
+
+def _beside(verdict: Verdict) -> Table:
+    """What the paper prints beside its order; no verdict rests on it."""
+    printed, rows = {number.what: number for number in verdict.claim.numbers}, []
+    for name, values in verdict.beside:
+        number = printed[name]
+        rows.append((named(name), with_unit(number.value, number.unit), with_spread(values)))
+    caption = "Printed beside ours, not compared" + (": ours are small" if verdict.scale == "small" else "")
+    return Table(caption, ("what", "paper", "ours, mean ± sd"), tuple(rows))
 
 
 def _orders(orders: Sequence[Ordered], trained: bool) -> Table:

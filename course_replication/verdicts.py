@@ -37,7 +37,8 @@ class Verdict:
     scale : of `SCALES`: "exact" where nothing of it is trained.
     n, seeds, missing : seeds that each number rests on (the fewest), all seeds seen, and runs that are not done.
     settings : in how many settings a construction was seen; 0 for other kinds of evidence.
-    numbers, orders, holds, learnt : what was compared, whatever the verdict. deviations : from the paper's settings.
+    numbers, orders, holds, learnt : what was compared, whatever the verdict. beside : where an order is asked, ours of
+        the numbers that are printed and not compared, by metric. deviations : from the paper's settings.
     lengths : steps and batch of its trainings.
     """
 
@@ -53,6 +54,7 @@ class Verdict:
     orders: tuple[Ordered, ...] = ()
     holds: tuple[tuple[str, bool], ...] = ()
     learnt: tuple[Learnt, ...] = ()
+    beside: tuple[tuple[str, tuple[float, ...]], ...] = ()
     deviations: tuple[str, ...] = ()
     lengths: tuple[tuple[int, int | None], ...] = ()
 
@@ -93,7 +95,8 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     holds = tuple((name, all(samples[name].values())) for name in claim.expects.holds)
     found = Verdict(
         claim, "", sized, "", n, seeds, missing, _settings(claim, samples), numbers, orders, holds,
-        learnt_by(parts, results) if trained else (), deviations, lengths_of(parts) if trained else (),
+        learnt_by(parts, results) if trained else (), _beside(claim, samples), deviations,
+        lengths_of(parts) if trained else (),
     )  # fmt: skip
     verdict, why = {"number": _by_numbers, "order": _by_order, "construction": _by_construction}[claim.evidence](found)
     doubts = _doubts(found, samples)
@@ -124,6 +127,14 @@ def gathered(claim: Claim, results: Mapping[str, dict], scale: str, plans: Plans
             for name, value in results[run.id]["metrics"].items() if run.id in results else ():
                 samples.setdefault(renamed(part.name, name), {})[run.seed] = value
     return samples
+
+
+def _beside(claim: Claim, samples: Samples) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """Ours of the numbers that stand beside an order; those that are settings are measured by nothing."""
+    if claim.expects.match != "direction":
+        return ()
+    measured = (number.what for number in claim.numbers if samples.get(number.what))
+    return tuple((name, tuple(map(float, samples[name].values()))) for name in measured)
 
 
 def _by_numbers(found: Verdict) -> tuple[str, str]:

@@ -26,12 +26,15 @@ from scorecard_claims import (
 from scorecard_counts import (
     SCALES,
     Step,
+    at_size,
     by_paper,
     counts_html,
     firmness,
     in_words,
+    once,
     place,
     shaky,
+    shared,
     steps_of,
     tested,
     those,
@@ -117,6 +120,7 @@ def overview(verdicts: Sequence[Verdict]) -> str:
         f"{len(tested(verdicts))} of them have been tested. {at_size(verdicts)} [What the words mean](#verdicts) is "
         "told at the end.",
         counts_html(verdicts, CAPTION, "scorecard_chapters"),
+        *filter(None, [shared(verdicts)]),
         "Look a claim up [by chapter](scorecard_chapters.md) or by paper: "
         f"{', '.join(f'[{PAPER_NAMES[paper]}]({page_of(paper)})' for paper in PAPERS)}. "
         "[Every run](runs.md) is listed with its settings, seeds and time.",
@@ -178,7 +182,7 @@ def of_paper(paper: str, verdicts: Sequence[Verdict], text: Callable, runs: str,
     if paper == LATER:
         steps = steps_of(verdicts)
     own = [each for each in steps if each.verdict.claim.paper == paper]
-    parts = [MADE, f"# Claims of {PAPER_NAMES[paper]}", *summary(paper, verdicts, runs, own, len(steps))]
+    parts = [MADE, f"# Claims of {PAPER_NAMES[paper]}", *summary(paper, verdicts, runs, own, len(once(steps)))]
     parts += ["## The claims", filter_form(verdicts)]
     for kind in KINDS:
         found = [each for each in tested(verdicts) if each.kind == kind]
@@ -216,12 +220,6 @@ def summary(paper: str, verdicts: Sequence[Verdict], runs: str, own: Sequence[St
         f"**What the {papers_do} not print.** {plain_text(judged.unprinted)}",
         *_shaky(own),
     ]
-
-
-def at_size(verdicts: Sequence[Verdict]) -> str:
-    """How many claims rest on trainings at the paper's size: also, and above all, if there are none."""
-    full = [each for each in tested(verdicts) if each.scale == "full"]
-    return f"Trained at the paper's size: {len(full)}{f' ({in_words(full)})' if full else ''}."
 
 
 def filter_form(verdicts: Sequence[Verdict]) -> str:

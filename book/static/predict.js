@@ -135,3 +135,16 @@ whenRead(() => {
   addEventListener('resize', look);
   addEventListener('toggle', look, true);
 });
+
+// A link to a place within something folded opens it: browsers of today do so themselves, older ones go nowhere.
+whenRead(() => {
+  const follow = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const folded = target && target.closest('article details:not(.claim)');  // claims.js opens those
+    if (!folded || folded.open) return;
+    folded.open = true;
+    target.scrollIntoView({ behavior: 'instant' });
+  };
+  addEventListener('hashchange', follow);
+  follow();
+});

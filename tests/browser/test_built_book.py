@@ -15,6 +15,7 @@ import site_rules
 
 RULES = ("load_faults", *(rule.__name__ for rule in (*page_rules.ONCE, *page_rules.AT_EACH_WIDTH)))
 NOT_FOR_PAPER = ("genindex.html", "search.html")  # made by Sphinx: one searches them, nobody prints them
+TALLEST = {1280: 20_000, 400: 30_000}  # width of the window → what a reader scrolls through at most, in CSS pixels
 # Asked again of every page in the dark theme; the others do not depend on it. To open each page anew would set every
 # formula of the book a second time.
 AGAIN = dict(once=(page_rules.picture_faults,), at_each_width=(page_rules.contrast_faults,))
@@ -75,22 +76,36 @@ def test_nothing_is_loaded_from_elsewhere(html):
     assert site_rules.outside_faults(html) == []
 
 
-def test_no_page_of_the_scorecard_is_taller_than_one_scrolls(browser, html):
-    """With all claims closed, in a window 1,280 pixels wide."""
-    names = [name for name in site_rules.pages(html) if re.fullmatch(r"book/(scorecard.*|runs)\.html", name)]
+def test_no_long_page_is_taller_than_one_scrolls(browser, html):
+    """The scorecard, the runs and the errata with all that is folded closed, on a desk and on a telephone."""
+    names = [name for name in site_rules.pages(html) if re.fullmatch(r"book/(scorecard.*|errata.*|runs)\.html", name)]
     with chromium.reader(browser, html.as_uri() + "/") as context:
-        heights = {}
+        heights = {width: {} for width in TALLEST}
         for name in names:
             with chromium.opened(context, name) as (page, _):
-                page.set_viewport_size({"width": 1280, "height": chromium.HEIGHT})
-                heights[name] = page.evaluate("document.documentElement.scrollHeight")
-    assert len(names) == 9 and max(heights.values()) < 18_000, heights
+                for width in TALLEST:
+                    page.set_viewport_size({"width": width, "height": chromium.HEIGHT})
+                    heights[width][name] = page.evaluate("document.documentElement.scrollHeight")
+    assert len(names) == 10
+    for width, tallest in TALLEST.items():
+        assert max(heights[width].values()) < tallest, heights[width]
+
+
+def test_a_link_to_an_erratum_opens_it(browser, html):
+    with chromium.reader(browser, html.as_uri() + "/") as context:
+        with chromium.opened(context, "book/errata.html#T2") as (page, _):
+            assert page.locator("details:has(> #T2)[open]").count() == 1
+            page.locator("article summary", has_text="All entries in one table").click()
+            page.locator("article table a[href='#F3']").click()
+            page.locator("details:has(> #F3)[open]").wait_for()
+            box = page.locator("h3", has_text="F3.").bounding_box()
+            assert 0 < box["y"] < chromium.HEIGHT / 2
 
 
 def test_a_link_from_another_page_opens_its_claim(browser, html):
     with chromium.reader(browser, html.as_uri() + "/") as context:
-        with chromium.opened(context, "book/errata.html") as (page, _):
-            link = page.locator("article a[href*='scorecard_distances.html#']").first
+        with chromium.opened(context, "book/errata.html#T1") as (page, _):
+            link = page.locator("details:has(> #T1) a[href*='scorecard_distances.html#']").first
             link.click()
             page.wait_for_url("**/scorecard_distances.html#*")
             page.locator("details.claim[open]").wait_for()

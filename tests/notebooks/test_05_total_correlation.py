@@ -150,7 +150,8 @@ def test_what_is_said_of_the_claims():
         "no higher than the VAE's, and the other is clearly lower",
         "well below that of β = 4",
     )
-    says("Figure 37), comes out as well", "The order holds, by far", "nothing is concluded. The heading")
+    says("Figure 37), comes out as well, as an order in small", "The order holds in small, by far")
+    says("nothing is concluded. The heading")
     verdicts = ["match", "inconclusive", "fail", "match", "match", "inconclusive"]
     assert [verdict.verdict for verdict in found.values()] == verdicts
     assert found["figure-4"].orders[0].p > 0.05 and found["figure-4"].orders[1].p > 0.95

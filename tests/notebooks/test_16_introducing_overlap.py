@@ -234,7 +234,7 @@ def test_verdicts_are_those_of_the_store():
     CHAPTER.verdicts(mine)
     shown = [name for name in CELLS if name.startswith("card-") and "text" not in name and "comment" not in name]
     assert 6 == len(shown) < len(mine)  # two were added later, which need no training: they are in the list alone
-    says("All four orders hold, no control shows them, and all have learnt by our rule")
+    says("All four orders hold in small, no control shows them, and all have learnt by our rule")
     says("is hardly below the half, at .49 with the squared error", "and .48 with the blur")
     found = best_verdict(CLAIMS["distances/figure-3.12"], RESULTS)
     assert all(order.holds and not order.passing for order in found.orders) and found.verdict == "match"

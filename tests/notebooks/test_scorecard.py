@@ -16,6 +16,7 @@ import scorecard
 import scorecard_claims
 import scorecard_counts
 import scorecard_drawing
+import scorecard_evidence
 import scorecard_figures
 import scorecard_pages
 import scorecard_runs
@@ -142,7 +143,7 @@ def test_the_headline_counts_matches_by_kind_and_scale():
     others = [replace(each, claim=replace(each.claim, paper="after")) for each in MADE_UP]
     assert scorecard_counts.headline(MADE_UP + others) == (
         f"{scorecard_counts.HEADLINE} number · exact 1 of 2; number · full 1 of 1; order · small 1 of 2; "
-        "construction · exact 0 of 2. Trained at the paper's size: 1."
+        "construction · exact 0 of 2. Trained at the paper's size: 1 (1 match · number · full)."
     )
 
 
@@ -288,6 +289,56 @@ def test_the_correction_is_over_all_papers():
     (own,) = [each for each in scorecard_counts.steps_of([*others, MADE_UP[3]]) if each.step.p == 0.02]
     assert not own.firm and "over all 3 steps of all papers" in scorecard_counts.firmness([own], 3)
     assert scorecard_counts.firmness([]) == "No step of an order was tested over seeds."
+
+
+def twice(name: str, orders, metrics: dict, seeds: int = 5) -> Verdict:
+    """The verdict on a claim whose runs, one for each seed, return these metrics; each is called `name`/metric."""
+    part = {"measurement": "m:a", "name": f"{name}/{{}}", "seeds": seeds}
+    claim = trained(tuple(orders), id=f"isa/{name}", title=name, runs={"small": [part]})
+    runs = runs_of(claim, "small")
+    results = {run.id: {"metrics": {key: values[run.seed] for key, values in metrics.items()}} for run in runs}
+    return verdict_of(claim, results, "small")
+
+
+def test_what_rests_on_the_same_runs_and_answers_counts_once():
+    """Under another name, and in another unit; not another answer of the same runs, and not one more answer."""
+    rising = [0.3, 0.31, 0.33, 0.32, 0.35]
+    metrics = {"a": rising, "b": [0.1, 0.12, 0.11, 0.1, 0.13], "c": [0.2, 0.22, 0.21, 0.2, 0.24]}
+    metrics |= {"a-in-percent": [100 * value for value in rising]}
+    one, same = (twice(name, [f"{name}/a > 0.2"], metrics) for name in ("one", "same"))
+    percent = twice("percent", ["percent/a-in-percent > 20"], metrics)
+    other, more = (
+        twice("other", ["other/c > 0.1"], metrics),
+        twice("more", ["more/a > more/b", "more/a > 0.2"], metrics),
+    )
+    assert scorecard_evidence.distinct([one, same, percent, other]) == [one, other]
+    assert scorecard_evidence.distinct([one, more]) == [more], "its answer is one of the other's"
+    assert len({scorecard_evidence.runs_of(each) for each in (one, same, other, more)}) == 1
+    steps = scorecard_counts.steps_of([one, same, other, more])
+    assert [each.again for each in steps] == [False, True, False, False, True]
+    assert len(scorecard_counts.once(steps)) == 3 and "3 steps of orders were tested" in scorecard_counts.firmness(
+        steps
+    )
+    assert "once: 2 more say it again." in scorecard_counts.firmness(steps)
+    alone = scorecard_counts.steps_of([one, other, more])
+    assert [each.firm for each in scorecard_counts.once(steps)] == [each.firm for each in scorecard_counts.once(alone)]
+
+
+def test_the_front_page_says_how_many_matches_are_distinct():
+    verdicts = [each for each in scorecard.verdicts_of(CLAIMS, RESULTS) if each.claim.paper in PAPERS]
+    matches = scorecard_counts.those(verdicts, "match")
+    kept = scorecard_evidence.distinct(matches)
+    said = scorecard_counts.shared(verdicts)
+    assert f"{len(matches)} matches, of which {len(kept)} distinct" in said and said in scorecard_pages.overview(
+        verdicts
+    )
+    ids, all_ids = ({each.claim.id for each in group} for group in (kept, matches))
+    for pair in (
+        ("review/section-2.2-lagrangian", "assumptions/lagrangian"), ("review/section-4.1", "assumptions/mig-bounds"),
+        ("review/section-1.2", "assumptions/theorem-1"),
+        ("assumptions/burgess-figure-3", "distances/section-3.5-order"),
+    ):  # fmt: skip
+        assert len(ids & {*pair}) == 1 or not all_ids >= {*pair}, pair
 
 
 def test_a_papers_page_opens_with_its_summary():

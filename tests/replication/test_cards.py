@@ -15,7 +15,7 @@ from course_replication import Card, Store, badge_of, card, claims_of, load_clai
 from course_replication.card_tables import named, plain, tables_of, with_spread
 from course_replication.claims import Claim, Expectation, Number
 from course_replication.parts import Part
-from course_replication.plans import runs_of
+from course_replication.plans import metrics_of, runs_of
 from course_replication.store import RESULTS
 from course_replication.verdicts import best_verdict, verdict_of
 
@@ -72,6 +72,31 @@ def test_an_order_shows_both_its_controls_and_p():
     ]
     constant = str(Card(judged(trained("direction", ("mig > 0.9",)), FIVE)))
     assert re.search(r"mig > 0\.9 +0\.500 ± 0\.079 +0\.125 +– +– +5 +1 +no", constant)
+
+
+def test_what_is_printed_beside_an_order_is_shown_and_changes_no_verdict():
+    """A number that a metric measures stands beside ours; a setting, which nothing measures, is left out."""
+    bare = trained("direction", ("mig > 0.2",))
+    numbers = (Number("mig", "0.90", "nats"), Number("steps", "100000"))
+    with_numbers = replace(bare, numbers=numbers)
+    assert replace(judged(with_numbers, FIVE), claim=bare, beside=()) == judged(bare, FIVE)
+    shown = str(Card(judged(with_numbers, FIVE)))
+    (table,) = re.findall(r"^Printed beside ours, not compared: ours are small\n(.+?)\n\n", shown, re.M | re.S)
+    assert [re.split(" {2,}", line) for line in table.splitlines()] == [
+        ["what", "paper", "ours, mean ± sd"], ["mig", "0.90 nats", "0.500 ± 0.079"],
+    ]  # fmt: skip
+    assert "Printed beside ours" not in str(Card(judged(bare, FIVE)))
+    assert judged(trained(), FIVE).beside == (), "what is compared stands in the table of numbers"
+
+
+def test_the_order_of_capacity_shows_its_nats():
+    claim = CLAIMS["assumptions/burgess-figure-3"]
+    metrics = {name: nats for nats, name in enumerate(metrics_of(claim), 3)}
+    results = {run.id: {"metrics": metrics} for run in runs_of(claim, "small")}
+    shown = str(Card(verdict_of(claim, results, "small")))
+    for name, printed in (("position x", "3.1"), ("position y", "3.1"), ("scale", "7.3"), ("orientation", "23.8")):
+        assert re.search(rf"^capacity-learnt · {name} +{re.escape(printed)} nats +\S", shown, re.M), name
+    assert not re.search("^(gamma|steps)", shown, re.M)
 
 
 def test_a_verdict_of_some_of_the_runs_says_so():

@@ -120,3 +120,14 @@ def test_the_claims_and_their_verdicts():
     says("The second is *inconclusive*", ".62 ± .12 with the larger β and .56 ± .06 with a VAE's", "(.82 and .83)")
     assert best.verdict == own.verdict == "inconclusive" and best.orders[1].holds
     assert [round(mean, 2) for mean in (*best.orders[0].means, *own.orders[0].means)] == [0.62, 0.56, 0.82, 0.83]
+
+
+def test_the_order_of_the_sprites_at_each_bar():
+    (claim,) = claims_named(["distances/section-3.5-order"])
+    found = best_verdict(claim, Store().results())
+    says("on average over five seeds it came, wherever the bar is put", "a twentieth, a tenth or a fifth")
+    assert all(step.means[0] > step.means[1] for step in found.orders) and len(found.orders) == 12
+    says("that the vertical position comes before scale is not ($p = .13$). Hence *inconclusive*")
+    (missing,) = [step for step in found.orders if not step.holds]
+    assert (missing.first, missing.second) == ("step-learnt/scale/0.05", "step-learnt/position_y/0.05")
+    assert found.verdict == "inconclusive" and round(missing.p, 2) == 0.13

@@ -207,7 +207,7 @@ def test_what_is_said_of_the_claims():
         assert within > 1.8 * between
     fifth = best_verdict(CLAIMS["assumptions/figure-5"], results)
     says("with a rank correlation of .44 on average over five studies, and neither control shows that")
-    says("Single studies, of eighteen models with trees each, say anything from .06 to .69")
+    says("But single studies, of eighteen models with trees each, say anything from .06 to .69")
     says("both numbers are read off the same trees, so that part of the agreement was built in")
     assert fifth.verdict == "inconclusive" and "same trees" in fifth.why
     assert round(fifth.orders[0].means[0], 2) == 0.44 and not fifth.orders[0].passing

@@ -207,7 +207,7 @@ def test_what_is_said_of_the_claims():
         assert within > 1.8 * between
     fifth = best_verdict(CLAIMS["assumptions/figure-5"], results)
     says("with a rank correlation of .44 on average over five studies, and neither control shows that")
-    says("But single studies, of eighteen models with trees each, say anything from .06 to .69")
+    says("single studies, of eighteen models with trees each, say anything from .06 to .69")
     says("both numbers are read off the same trees, so that part of the agreement was built in")
     assert fifth.verdict == "inconclusive" and "same trees" in fifth.why
     assert round(fifth.orders[0].means[0], 2) == 0.44 and not fifth.orders[0].passing
@@ -217,9 +217,9 @@ def test_what_is_said_of_the_claims():
         key for key in results[parts_of(fifth.claim, "small")[0].run(4).id]["metrics"] if key.startswith("of/dci/")
     ]
     assert len(known) == 18
-    says("The first is the only claim of this chapter that holds by the rule")
-    held = [name for name, claim in CLAIMS.items() if best_verdict(claim, results).verdict in ("match", "direction")]
-    assert held == ["assumptions/figure-5"]
+    says("and nothing can be concluded here either")
+    verdicts = {best_verdict(claim, results).verdict for claim in CLAIMS.values()}
+    assert verdicts <= {"inconclusive", "out of reach", "not run"}
     says("Five are on grey sprites and five on coloured ones", "Its runs are five studies of 36 models each")
     for name in ("assumptions/figure-5", "assumptions/figure-1"):
         assert all(run.id in results for run in parts_of(CLAIMS[name], "small")[0].runs())

@@ -7,12 +7,14 @@ It shows a table in a notebook and text elsewhere, from the stored results alone
 claims of a chapter in the same way.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 from course_replication.card_tables import Table, tables_of
 from course_replication.claims import CHAPTERS, claims_named, load_claims
+from course_replication.comparisons import Ordered
 from course_replication.store import RESULTS, Store
 from course_replication.verdicts import Verdict, best_verdict, verdict_of
 
@@ -116,16 +118,14 @@ class Card:
         if verdict.learnt:
             shares = (f"{each.arm} {each.left:.2f}" for each in verdict.learnt if each.left is not None)
             said.append(f"Of the pixels' variance is left, after training: {', '.join(shares)}.")
-        shaky = [step for step in verdict.orders if step.holds and not step.stable]
-        if shaky:
-            steps = "; ".join(f"{step.first} > {step.second}" for step in shaky)
-            said.append(f"Not shown any more when one of the seeds is left out: {steps}.")
-        bare = [f"{step.first} > {step.second}" for step in verdict.orders if not step.controlled]
+        holding = [step for step in verdict.orders if step.holds]
+        if shaky := [step for step in holding if not step.stable]:
+            said.append(f"Not shown any more when one of the seeds is left out: {_listed(shaky, holding)}.")
+        bare = [step for step in verdict.orders if not step.controlled]
         if bare and verdict.claim.expects.uncontrolled:
-            said.append(f"Without a control: {'; '.join(bare)}. {sentence(verdict.claim.expects.uncontrolled)}")
-        blind = [f"{step.first} > {step.second}" for step in verdict.orders if step.holds and step.blind]
-        if blind:
-            said.append(f"The controls are alike on both sides, and so show nothing: {'; '.join(blind)}.")
+            said.append(f"Without a control: {_listed(bare)}. {sentence(verdict.claim.expects.uncontrolled)}")
+        if blind := [step for step in holding if step.blind]:
+            said.append(f"The controls are alike on both sides, and so show nothing: {_listed(blind, holding)}.")
         if verdict.claim.expects.tolerated and verdict.numbers:
             said.append(f"May differ by more than print rounds: {one_line(verdict.claim.expects.tolerated)}.")
         if verdict.claim.changed:
@@ -156,6 +156,13 @@ class Card:
         parts = [f"**{self.badge}** · {self.heading}", self.statement]
         parts += [table.markdown() for table in tables_of(self.verdict)]
         return "\n\n".join([*parts, f"{' '.join(self.remarks)} `{self.verdict.claim.id}`"])
+
+
+def _listed(steps: Sequence[Ordered], holding: Sequence[Ordered] = ()) -> str:
+    """Steps by name; three or more that are all of those that hold are not told one by one."""
+    if len(steps) > 2 and len(steps) == len(holding):
+        return "every step that holds"
+    return "; ".join(f"{step.first} > {step.second}" for step in steps)
 
 
 def badge_of(verdict: Verdict) -> str:

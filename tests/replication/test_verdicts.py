@@ -426,6 +426,9 @@ def test_controls_that_are_alike_on_both_sides_say_that_they_show_nothing():
         assert found.verdict == "match" and found.orders[0].blind == blind
         said = " ".join(Card(found).remarks)
         assert ("The controls are alike on both sides, and so show nothing: mig > other." in said) == blind
+    many = claim("trained", "direction", order=("mig > other",) * 3)
+    said = " ".join(Card(judge(many, [each | alike for each in seeds])).remarks)
+    assert "and so show nothing: every step that holds." in said
 
 
 def test_a_number_that_differs_in_an_order_that_holds_is_a_direction():

@@ -7,6 +7,7 @@ import pytest
 import torch
 from scipy.stats import kstest, norm
 
+from course_lib.losses import kl_to_standard_normal
 from course_lib.theory import LpNested
 from course_replication.measurements import nested_prior
 
@@ -124,3 +125,13 @@ def test_the_rule_over_the_orthant_integrates():
     for dim in (2, 3):
         points, weights = nested_prior._orthant(dim)
         assert (torch.exp(-points.sum(1)) @ weights).item() == pytest.approx(1, abs=1e-9)
+
+
+def test_the_closed_form_of_the_normal_prior_is_none_for_other_exponents(context, monkeypatch):
+    def closed(posterior, law):
+        return kl_to_standard_normal(posterior).sum()
+
+    monkeypatch.setattr(nested_prior, "_integrated", closed)
+    found = nested_prior.divergence(context, num_points=2000)
+    assert found["unbiased-against-the-closed-form-at-exponent-2"]
+    assert fails(found, "unbiased-against-the-integral-at-other-exponents")

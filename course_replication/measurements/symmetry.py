@@ -8,7 +8,9 @@ from course_lib.theory import ManifoldSplit, connection_laplacian, split_manifol
 from course_replication.runs import Context
 
 SPLIT = 15  # degrees by which found axes may miss the factor they are in
-CLOSE = 1e-12
+CLOSE, ZERO = 1e-12, 1e-6
+# Dimensions of spheres that are multiplied, and how many points of the product are drawn.
+KERNELS = (((2, 2), 250), ((3, 2), 300), ((2, 2, 2), 500), ((2, 3, 2), 500), ((2, 2, 2, 2), 500))
 FIVE = 5  # factors, up to which the review says that they are separated
 # Dimensions of the spheres that are multiplied, neighbours of each point, and γ, between eigenvalues near 0 and others.
 MANIFOLDS = {
@@ -75,6 +77,31 @@ def manifolds(context: Context, num_points: int) -> dict[str, bool | float]:
         ),
         "gap-above-them": all(found[f"eigenvalue-2/{name}"] > 2 * found[f"eigenvalue-1/{name}"] for name in products),
         "settings": len(products),
+    }
+
+
+def kernels(context: Context) -> dict[str, bool | float]:
+    """Products of spheres whose tangent spaces are known: how many fields have the eigenvalue 0, and how they split.
+
+    No factor of these has a trivial holonomy. "fields/…" counts eigenvalues that are 0 to rounding, "next/…" is the first
+    that is not, "angle/…" the largest angle, in degrees, by which a factor's tangent space is missed.
+    """
+    found = {}
+    for dims, num_points in KERNELS:
+        name, points = "-".join(map(str, dims)), _product(dims, num_points, context.seed)
+        truth = _planes(points, dims)
+        split = split_manifold(
+            points, sum(dims), gap=ZERO, neighbours=20, count=len(dims) + 1, max_bytes=2**31,
+            tangents=np.concatenate(truth, axis=2),
+        )  # fmt: skip
+        found |= {f"fields/{name}": (abs(split.eigenvalues) < ZERO).sum(), f"next/{name}": split.eigenvalues[-1]}
+        found[f"angle/{name}"] = _missed_by(split, truth) if split.factors.max() + 1 == len(dims) else 90.0
+    sizes = {"-".join(map(str, dims)): len(dims) for dims, _ in KERNELS}
+    return found | {
+        "one-field-for-each-factor-but-one": all(found[f"fields/{name}"] == m - 1 for name, m in sizes.items()),
+        "the-next-is-no-field": all(found[f"next/{name}"] > 0.1 for name in sizes),
+        "split-given-tangent-spaces": all(found[f"angle/{name}"] < 1 for name in sizes),
+        "settings": len(sizes),
     }
 
 

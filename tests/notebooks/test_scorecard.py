@@ -335,7 +335,6 @@ def test_the_front_page_says_how_many_matches_are_distinct():
     ids, all_ids = ({each.claim.id for each in group} for group in (kept, matches))
     for pair in (
         ("review/section-2.2-lagrangian", "assumptions/lagrangian"), ("review/section-4.1", "assumptions/mig-bounds"),
-        ("review/section-1.2", "assumptions/theorem-1"),
         ("assumptions/burgess-figure-3", "distances/section-3.5-order"),
     ):  # fmt: skip
         assert len(ids & {*pair}) == 1 or not all_ids >= {*pair}, pair

@@ -115,3 +115,18 @@ def test_the_laplacian_of_a_product_is_made_once(monkeypatch, known):
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert len(built) == 1
+
+
+def test_kernels(context, monkeypatch):
+    """Tangent spaces of other points leave no field; the right ones one for each factor but one, if none is flat."""
+    monkeypatch.setattr(symmetry, "KERNELS", (((2, 2), 120), ((2, 2, 2), 150)))
+    found = symmetry.kernels(context)
+    assert found["one-field-for-each-factor-but-one"] and found["the-next-is-no-field"]
+    assert found["split-given-tangent-spaces"] and found["fields/2-2-2"] == 2
+    answers = ("one-field-for-each-factor-but-one", "split-given-tangent-spaces")
+    with monkeypatch.context() as elsewhere:
+        planes = symmetry._planes
+        elsewhere.setattr(symmetry, "_planes", lambda *given: [part[::-1] for part in planes(*given)])
+        assert fails(symmetry.kernels(context), *answers)
+    monkeypatch.setattr(symmetry, "KERNELS", (((1, 1), 120), ((2, 2, 2), 150)))
+    assert fails(symmetry.kernels(context), "the-next-is-no-field")

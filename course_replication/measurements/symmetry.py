@@ -83,8 +83,8 @@ def manifolds(context: Context, num_points: int) -> dict[str, bool | float]:
 def kernels(context: Context) -> dict[str, bool | float]:
     """Products of spheres whose tangent spaces are known: how many fields have the eigenvalue 0, and how they split.
 
-    No factor of these has a trivial holonomy. "fields/…" counts eigenvalues that are 0 to rounding, "next/…" is the first
-    that is not, "angle/…" the largest angle, in degrees, by which a factor's tangent space is missed.
+    No factor of these has a trivial holonomy. "fields/…" counts eigenvalues that are 0 to rounding, "next/…" is the
+    first that is not, "angle/…" the largest angle, in degrees, by which a factor's tangent space is missed.
     """
     found = {}
     for dims, num_points in KERNELS:

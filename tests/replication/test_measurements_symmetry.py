@@ -118,15 +118,23 @@ def test_the_laplacian_of_a_product_is_made_once(monkeypatch, known):
 
 
 def test_kernels(context, monkeypatch):
-    """Tangent spaces of other points leave no field; the right ones one for each factor but one, if none is flat."""
+    """Planes that are no sums of one for each factor leave no field, and a split with a field too many is none."""
     monkeypatch.setattr(symmetry, "KERNELS", (((2, 2), 120), ((2, 2, 2), 150)))
     found = symmetry.kernels(context)
     assert found["one-field-for-each-factor-but-one"] and found["the-next-is-no-field"]
     assert found["split-given-tangent-spaces"] and found["fields/2-2-2"] == 2
-    answers = ("one-field-for-each-factor-but-one", "split-given-tangent-spaces")
+    planes, split = symmetry._planes, symmetry.split_manifold
+
+    def mixed(points, dims):
+        turn = np.linalg.qr(np.random.default_rng(0).normal(size=(len(points), *(points.shape[1],) * 2)))[0]
+        return [turn @ part for part in planes(points, dims)]
+
     with monkeypatch.context() as elsewhere:
-        planes = symmetry._planes
-        elsewhere.setattr(symmetry, "_planes", lambda *given: [part[::-1] for part in planes(*given)])
-        assert fails(symmetry.kernels(context), *answers)
-    monkeypatch.setattr(symmetry, "KERNELS", (((1, 1), 120), ((2, 2, 2), 150)))
-    assert fails(symmetry.kernels(context), "the-next-is-no-field")
+        elsewhere.setattr(symmetry, "_planes", mixed)
+        assert fails(symmetry.kernels(context), "one-field-for-each-factor-but-one", "split-given-tangent-spaces")
+    monkeypatch.setattr(
+        symmetry,
+        "split_manifold",
+        lambda *points, **options: split(*points, **options)._replace(eigenvalues=np.zeros(options["count"])),
+    )
+    assert fails(symmetry.kernels(context), "one-field-for-each-factor-but-one", "the-next-is-no-field")

@@ -90,10 +90,7 @@ def kernels(context: Context) -> dict[str, bool | float]:
     for dims, num_points in KERNELS:
         name, points = "-".join(map(str, dims)), _product(dims, num_points, context.seed)
         truth = _planes(points, dims)
-        split = split_manifold(
-            points, sum(dims), gap=ZERO, neighbours=20, count=len(dims) + 1, max_bytes=2**31,
-            tangents=np.concatenate(truth, axis=2),
-        )  # fmt: skip
+        split = _split_into(points, dims, 20, np.concatenate(truth, axis=2))
         found |= {f"fields/{name}": (abs(split.eigenvalues) < ZERO).sum(), f"next/{name}": split.eigenvalues[-1]}
         found[f"angle/{name}"] = _missed_by(split, truth) if split.factors.max() + 1 == len(dims) else 90.0
     sizes = {"-".join(map(str, dims)): len(dims) for dims, _ in KERNELS}

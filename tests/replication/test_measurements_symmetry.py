@@ -132,9 +132,9 @@ def test_kernels(context, monkeypatch):
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(symmetry, "_planes", mixed)
         assert fails(symmetry.kernels(context), "one-field-for-each-factor-but-one", "split-given-tangent-spaces")
-    monkeypatch.setattr(
-        symmetry,
-        "split_manifold",
-        lambda *points, **options: split(*points, **options)._replace(eigenvalues=np.zeros(options["count"])),
-    )
+
+    def unparted(*points, **options):
+        return split(*points, **options)._replace(eigenvalues=np.zeros(options["count"]))
+
+    monkeypatch.setattr(symmetry, "split_manifold", unparted)
     assert fails(symmetry.kernels(context), "one-field-for-each-factor-but-one", "the-next-is-no-field")

@@ -256,9 +256,9 @@ def test_convolutions():
         if run["settings"].get("network") == "conv" and run["scale"] == "small":
             for name in ("rank", "linearity"):
                 found.setdefault((run["settings"]["framework"], name), []).append(round(run["metrics"][name], 2))
-    says("the β-VAE now gets from .50 to .72, by the seed, and the Ada-GVAE from .44 to .53", "the .50 to .72 of")
+    says("the β-VAE now gets from .50 to .72, by the seed, and the Ada-GVAE from .48 to .51", "the .50 to .72 of")
     ranks = [found[framework, "rank"] for framework in ("BetaVAE", "AdaGVAE")]
-    assert [(min(values), max(values)) for values in ranks] == [(0.50, 0.72), (0.44, 0.53)]
+    assert [(min(values), max(values)) for values in ranks] == [(0.50, 0.72), (0.48, 0.51)]
     says("On lines convolutions have no influence: .41 to .54 for either")
     lines = found["BetaVAE", "linearity"] + found["AdaGVAE", "linearity"]
     assert (min(lines), max(lines)) == (0.41, 0.54)

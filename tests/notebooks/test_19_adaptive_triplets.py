@@ -331,7 +331,9 @@ def test_verdicts_are_those_of_the_store():
     holding = [name for name in failing if all(order.holds for order in found[name].orders)]
     assert holding == ["figure-5.7-xysquares"]  # a comparison that the thesis does not make
     says("The convolutional Ada-GVAE leaves half of the pixels' variance")
-    assert [round(arm.left, 2) for arm in found["figure-5.5-convolutions"].learnt if not arm.holds] == [0.5]
+    says("four times as many steps have changed that by a thousandth")
+    assert round(found["figure-5.5-convolutions"].learnt[2].left, 3) == 0.499
+    assert "one of the two squares" in found["figure-5.5-convolutions"].why
     assert found["figure-5.5-xysquares"].verdict == "match"
     says("twice the order is not there", "with divergences the axes are lower in two seeds of five only")
     (first_step, _) = found["figure-5.5-differences"].orders
@@ -349,7 +351,8 @@ def test_others_with_convolutions():
         settings = run["settings"]
         if (settings.get("network"), settings.get("data"), run["scale"]) == ("conv", "XYSquares", "small"):
             found.setdefault(settings["framework"], []).append(run["metrics"])
-    says("MIG stays at .03 and below, the axis alignment at .2 for the β-VAE and .3 for the Ada-GVAE")
+    says("MIG stays at .03 and below, the axis alignment at .2 for the β-VAE")
+    says("and between .3 and .4 for the Ada-GVAE")
     assert {name: len(runs) for name, runs in found.items()} == {"BetaVAE": 5, "AdaGVAE": 5}
     assert all(run["mig"] < 0.03 for runs in found.values() for run in runs)
     axes = {name: statistics.fmean(run["axis-alignment"] for run in runs) for name, runs in found.items()}

@@ -302,9 +302,9 @@ def test_two_kinds_of_large_kernels():
 def test_at_work():
     rows = {name: [numbers(cell)[0] for cell in cells] for name, cells in table("work").items()}
     assert len(rows) == 8
-    says("ahead of the Gaussian blur with the Ada-GVAE, a MIG of .55 against .29, and not of the box, .60")
+    says("ahead of the Gaussian blur with the Ada-GVAE, a MIG of .53 against .29, and not of the box, .60")
     three = ("learnt", "mse-gaussian", "mse-box")
-    assert [round(rows["AdaGVAE", loss][2], 2) for loss in three] == [0.55, 0.29, 0.60]
+    assert [round(rows["AdaGVAE", loss][2], 2) for loss in three] == [0.53, 0.29, 0.60]
     for framework in ("BetaVAE", "AdaGVAE"):
         nothing, gaussian, box, learnt = (
             rows[framework, loss] for loss in ("mse", "mse-gaussian", "mse-box", "learnt")
@@ -312,7 +312,8 @@ def test_at_work():
         assert gaussian[4] > 0.65 and gaussian[5] < box[5]
         says("put into order what the squared error leaves without any")
         assert nothing[4] == 0 and min(box[4], learnt[4]) > 0.7
-    says("by the axis alignment the Ada-GVAE with the learnt loss is clearly *behind* the one with the box")
+    says("by the axis alignment the Ada-GVAE with the learnt loss is clearly *behind* the one with the box, .52 to .71")
+    assert [rows["AdaGVAE", loss][5] for loss in ("learnt", "mse-box")] == [0.52, 0.71]
     assert rows["AdaGVAE", "learnt"][5] < rows["AdaGVAE", "mse-box"][5] - 0.15
     says("five seeds show no clear difference, by MIG or by order")
     left = {}
@@ -322,12 +323,13 @@ def test_at_work():
         left[part.settings["framework"], part.settings["reconstruction"]] = statistics.fmean(shares)
     says("with the learnt loss leaves .45 of the variance, close to the limit, and with the box .35")
     assert [round(left["BetaVAE", loss], 2) for loss in ("learnt", "mse-box")] == [0.45, 0.35]
-    says("the Ada-GVAE has the same β, and as many steps (2,000, 4,000 or 8,000)", "and with the Gaussian four times")
-    says("its five seeds leave .51 of the variance, where the one that set the steps left .47")
-    assert [name for name, share in left.items() if share > 0.5] == [("AdaGVAE", "learnt")]
+    says("the Ada-GVAE has the same β, and as many steps (2,000, 4,000 or 8,000)", "twice the β-VAE's")
+    says("and four times with the Gaussian and the learnt loss", "now they leave .36, and with the box .48")
+    assert [round(left["AdaGVAE", loss], 2) for loss in ("learnt", "mse-box")] == [0.36, 0.48]
+    assert max(left.values()) < 0.5
     for loss in ("mse", "mse-gaussian", "mse-box", "learnt"):
         mine, pairs = (numbers(" ".join(table("work")[framework, loss][:2])) for framework in ("BetaVAE", "AdaGVAE"))
-        assert mine[0] == pairs[0] and pairs[1] / mine[1] == (4 if loss == "mse-gaussian" else 2)
+        assert mine[0] == pairs[0] and pairs[1] / mine[1] == (4 if loss in ("mse-gaussian", "learnt") else 2)
     verdicts = {claim.id: best_verdict(claim, Store().results()) for claim in load_claims()}
     against = {order.second: order for order in verdicts["distances/figure-6.4"].orders}
     assert [order.holds for name, order in against.items() if name.endswith("mse")] == [True, True]

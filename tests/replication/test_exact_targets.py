@@ -89,13 +89,13 @@ def test_exact_targets_are_there_as_printed(name):
     ("name", "what", "tolerance"),
     [
         ("distances/table-a.2-xysquares", "std/red", 1e-15),
-        ("distances/table-a.2-xyobject", "std/red", 5e-8),
+        ("distances/table-a.2-xyobject", "std/red", 5e-10),
         ("distances/table-a.2-dsprites", "std", 5e-4),
         ("distances/table-3.1-xysquares", "mse/random/mean", 5e-5),
         ("distances/table-3.1-dsprites", "mse/shape/mean", 0.002),
         ("distances/table-4.1-dsprites", "mse/shape/rank", 0.01),
         ("distances/table-4.1-dsprites", "mse/shape/linear", 0.02),
-        ("distances/table-4.2", "mse/spacing-8/rank", 0.01),
+        ("distances/table-4.2", "mse/spacing-8/rank", 0.005),
     ],
 )
 def test_how_near_exact_targets_have_to_be(name, what, tolerance):

@@ -205,14 +205,13 @@ def learnt_by(parts: Sequence[Part], results: Mapping[str, dict]) -> tuple[Learn
     """What each training of the parts leaves of the pixels' variance, those that a part compares included."""
     found = {}
     for part in sorted(parts, key=lambda part: "trainings" in part.settings):
-        trainings = part.settings.get("trainings", [part.settings])
-        for place, settings in enumerate(trainings, 1):
+        for place, settings in enumerate(part.trainings, 1):
             if any(name in settings for name in TRAINED):
                 single = "study.scores" if "methods" in settings else "training.scores"
                 measurement = single if "trainings" in part.settings else part.measurement
                 runs = [Run(measurement, settings, seed, part.scale) for seed in range(part.seeds)]
                 name = part.name.replace("{}", "").strip("/") or settings.get("framework", "the study")
-                name += f", training {place}" if len(trainings) > 1 else ""
+                name += f", training {place}" if len(part.trainings) > 1 else ""
                 found.setdefault(runs[0], (name, [results[run.id]["metrics"] for run in runs if run.id in results]))
     return tuple(Learnt(name, _mean("", runs), _mean(f"{CONTROL}untrained/", runs)) for name, runs in found.values())
 

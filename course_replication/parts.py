@@ -23,6 +23,11 @@ class Part:
     device: str = "cpu"
     deviations: tuple[str, ...] = ()
 
+    @property
+    def trainings(self) -> list[dict]:
+        """The settings of each training that it compares, or else its own."""
+        return self.settings.get("trainings", [self.settings])
+
     def run(self, seed: int) -> Run:
         return Run(self.measurement, self.settings, seed, self.scale, self.device)
 

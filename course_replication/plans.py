@@ -129,7 +129,7 @@ def deviations_of(claim: Claim, part: Part) -> tuple[str, ...]:
     paper, each difference once; and what the part says itself."""
     differing = [
         f"{name}: {settings[name]} in place of {printed}"
-        for settings in part.settings.get("trainings", [part.settings])
+        for settings in part.trainings
         for name, printed in claim.settings.items()
         if name in settings and not _agree(settings[name], printed)
     ]
@@ -138,7 +138,7 @@ def deviations_of(claim: Claim, part: Part) -> tuple[str, ...]:
 
 def lengths_of(parts: Iterable[Part]) -> tuple[tuple[int, int | None], ...]:
     """Steps and batch, None where that is left open, of whatever the parts train, each pair once."""
-    trainings = (each for part in parts for each in part.settings.get("trainings", [part.settings]))
+    trainings = (each for part in parts for each in part.trainings)
     return tuple(dict.fromkeys((each["steps"], each.get("batch_size")) for each in trainings if "steps" in each))
 
 

@@ -135,6 +135,9 @@ class Card:
             said.append(f"What differs: {'; '.join(differs)}.")
         if verdict.claim.finding:
             said.append(sentence(verdict.claim.finding))
+        if verdict.small:
+            why = f" ({one_line(verdict.small.why)})" if verdict.small.verdict != "match" else ""
+            said.append(f"The same of small trainings: {badge_of(verdict.small)}, {verdict.small.n} seeds{why}.")
         return said
 
     def __repr__(self) -> str:

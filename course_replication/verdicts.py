@@ -39,7 +39,7 @@ class Verdict:
     settings : in how many settings a construction was seen; 0 for other kinds of evidence.
     numbers, orders, holds, learnt : what was compared, whatever the verdict. beside : where an order is asked, ours of
         the numbers that are printed and not compared, by metric. deviations : from the paper's settings.
-    lengths : steps and batch of its trainings.
+    lengths : steps and batch of its trainings. small : of full runs that have a verdict, the one of the small runs.
     """
 
     claim: Claim
@@ -57,6 +57,7 @@ class Verdict:
     beside: tuple[tuple[str, tuple[float, ...]], ...] = ()
     deviations: tuple[str, ...] = ()
     lengths: tuple[tuple[int, int | None], ...] = ()
+    small: "Verdict | None" = None
 
     @property
     def kind(self) -> str:
@@ -108,12 +109,15 @@ def best_verdict(claim: Claim, results: Mapping[str, dict], plans: Plans | None 
     """The verdict of the full runs where they have one, or where only they are planned; else that of the small ones.
 
     Trainings at the paper's size that are still too few to tell do not take the place of small ones that are enough.
+    Where there are enough of both, the verdict of the small ones stands beside, in `small`.
     """
     full = verdict_of(claim, results, "full", plans)
     begun = full.scale == "full" and full.missing and full.n < FEWEST
-    if full.verdict != "not run" and not begun:
+    if full.scale == "exact" and full.verdict != "not run":
         return full
     small = verdict_of(claim, results, "small", plans)
+    if full.verdict != "not run" and not begun:
+        return full if small.verdict == "not run" else replace(full, small=small)
     if small.verdict != "not run":
         return small
     return full if full.verdict != "not run" or (full.missing and not runs_of(claim, "small", plans)) else small

@@ -82,6 +82,9 @@ BY_PROCESSOR = {
         "figure-5.6",
         "figure-3.11",
         "section-3.4.1-subset",
+        "figure-3.12",
+        "figure-5.1-xysquares",
+        "figure-5.5-xysquares",
     )
 }
 needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")
@@ -385,7 +388,7 @@ def test_trainings_wait_for_a_gpu_and_the_rest_is_run(cheap, store):
 
 @needs_no_gpu
 def test_full_trainings_are_the_ones_that_wait():
-    runs = queue([CLAIMS[name] for name in ("distances/section-4.3-bound", "distances/figure-3.12")], "full")
+    runs = queue([CLAIMS[name] for name in ("distances/section-4.3-bound", "distances/figure-6.4")], "full")
     waiting = {run.measurement for run in runs if lacks_gpu(run, "auto")}
     assert waiting == {"combined.sweep", "training.scores"} and not any(lacks_gpu(run, "cpu") for run in runs)
     small = [run for claim in CLAIMS.values() for run in runs_of(claim, "small")]

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import interpolate
 
 from course_lib.data import XYSquares
-from course_replication import Store, best_verdict, load_claims
+from course_replication import Store, best_verdict, load_claims, shipped_data, shipped_model, shipped_model_card
 from course_replication.plans import parts_of
 from stored_chapter import StoredChapter, numbers
 
@@ -207,6 +207,23 @@ def test_the_order_of_trained_codes():
     assert mean[3:6] == pytest.approx([0.57] * 3, abs=0.05) and mean[6] == 0.38
     says("the three seeds range from .24 to .48; at 8 there is nothing", "191 at 7 and 130 at 8")
     assert (least[6], most[6]) == (0.24, 0.48) and max(abs(least[7]), abs(most[7])) < 0.1
+
+
+def test_a_model_of_the_thesis_size():
+    card, data = shipped_model_card("xysquares-mse-vae"), shipped_data("xysquares-mse-vae")
+    says("all 262,144 images, its convolutional network, 25 latents", "for 3,840 steps of 64 images")
+    assert (len(data), card["network"], card["latents"]) == (262_144, "conv", 25)
+    assert (card["steps"], card["batch_size"], card["settings"]["beta"]) == (3840, 64, 0.0001)
+    says("(in sums .05, where small steps begin to pay at 129)")
+    assert round(0.0001 * 12_288 / 25, 2) == 0.05
+    says("The blue square is right to the pixel. Of the other two there is nothing, not even a stain.")
+    images = data.images(torch.randint(len(data), (200,), generator=torch.Generator().manual_seed(1)))
+    back = shipped_model("xysquares-mse-vae").reconstruct(images)
+    assert (back[:, 2] - images[:, 2] / 255).abs().max() < 0.2 and back[:, :2].std(0).max() < 0.05
+    says("Four more seeds end in the same way, each with one square, and not the same one")
+    results = Store().results("full")
+    run = card["run"].rpartition("/")[0]
+    assert all(results[f"{run}/{seed}"]["metrics"]["left"] == pytest.approx(2 / 3, abs=0.002) for seed in range(5))
 
 
 def test_what_leaks():

@@ -5,8 +5,8 @@ import re
 import torch
 
 from course_lib.losses.blur import blur, box_kernel
-from course_replication import Store, load_claims
-from course_replication.verdicts import best_verdict
+from course_replication import Store, load_claims, shipped_data, shipped_model, shipped_model_card
+from course_replication.verdicts import best_verdict, verdict_of
 from stored_chapter import StoredChapter
 
 CHAPTER = StoredChapter("16_introducing_overlap")
@@ -21,7 +21,7 @@ def numbers(text: str) -> list[float]:
 
 def compared(claim: str) -> dict[str, tuple[float, ...]]:
     """The mean of both sides of each order that the claim expects, from the store."""
-    orders = best_verdict(CLAIMS[claim], RESULTS).orders
+    orders = verdict_of(CLAIMS[claim], RESULTS, "small").orders
     return {order.first: tuple(sum(side) / len(side) for side in order.values) for order in orders}
 
 
@@ -170,7 +170,9 @@ def test_the_nets():
 def test_the_cards():
     says("With the squared error the trained network is where the untrained one is")
     (order,) = (
-        each for each in best_verdict(CLAIMS["distances/figure-3.11"], RESULTS).orders if each.first == "rank/mse-box"
+        each
+        for each in verdict_of(CLAIMS["distances/figure-3.11"], RESULTS, "small").orders
+        if each.first == "rank/mse-box"
     )
     assert abs(sum(order.values[1]) / len(order.values[1]) - order.controls[1]) < 0.03
     scores = compared("distances/figure-3.12")
@@ -184,9 +186,57 @@ def test_the_cards():
     says("by more than half of their mean")
     says("The claim's bar, .05, says little, for an untrained network passes it as well: the control is at .26.")
     says("That training then doubles the variation says more")
-    (spread,) = best_verdict(CLAIMS["distances/section-3.4.1-subset"], RESULTS).orders
+    (spread,) = verdict_of(CLAIMS["distances/section-3.4.1-subset"], RESULTS, "small").orders
     trained = sum(spread.values[0]) / len(spread.values[0])
     assert trained > 0.5 and 1.8 < trained / spread.controls[0] < 2.5 and round(spread.controls[0], 2) == 0.26
+
+
+def test_the_runs_of_the_thesis_size():
+    rows = {key: [float(cell) for cell in cells] for key, cells in table("full-runs").items()}
+    sharp, soft = ([cells for key, cells in rows.items() if key[0] == loss] for loss in ("squared error", "box, radius 31"))
+    assert len(sharp) == len(soft) == 5
+    says("every run ends where one square of three is learnt and nothing else")
+    assert {left for left, *_ in sharp} == {0.67}
+    says("the red one twice, the blue one twice, the green one once")
+    learnt = ["red green blue".split()[orders.index(max(orders))] for _, *orders, _ in sharp]
+    assert sorted(learnt) == ["blue", "blue", "green", "red", "red"]
+    says("it spends 52 to 80 nats on 64 places, for which $\\ln 64 = 4.2$ would do")
+    assert (min(row[4] for row in sharp), max(row[4] for row in sharp)) == (52, 80)
+    says("leaves between .29 and .56, and of the fifteen orders thirteen are above .7")
+    assert (min(row[0] for row in soft), max(row[0] for row in soft)) == (0.29, 0.56)
+    assert sum(order > 0.7 for _, *orders, _ in soft for order in orders) == 13
+    says("has an order, too, from .45 to .81")
+    best = [max(orders) for _, *orders, _ in sharp]
+    assert (min(best), max(best)) == (0.45, 0.81)
+    says("both from seed 4, the best of the five either way")
+    assert best[4] == max(best) and soft[4][0] == 0.29 and min(soft[4][1:4]) == max(min(row[1:4]) for row in soft)
+    says(".87 against the blue one's .90")
+    assert (soft[4][1], soft[4][3]) == (0.87, 0.90)
+    says("3,840 steps of 64 images in place of 57,600 of 256")
+    for name in ("xysquares-mse-vae", "xysquares-box-vae"):
+        card = shipped_model_card(name)
+        assert (card["steps"], card["batch_size"], card["latents"], card["seed"]) == (3840, 64, 25, 4)
+
+
+def test_what_the_models_of_the_thesis_size_draw():
+    data, left = shipped_data("xysquares-mse-vae"), {}
+    images = data.images(torch.randint(len(data), (300,), generator=torch.Generator().manual_seed(1)))
+    for name, row in (("xysquares-mse-vae", "squared error"), ("xysquares-box-vae", "box, radius 31")):
+        wrong = (shipped_model(name).reconstruct(images) - images / 255).square().mean((0, 2, 3))
+        left[row] = (wrong / (images / 255 - (images / 255).mean(0)).square().mean((0, 2, 3))).tolist()
+        for shown, again in zip(map(float, table("full-models")[row]), left[row], strict=True):
+            assert abs(shown - again) < 0.05
+    says("one square is right to the pixel and the other two do not exist")
+    assert left["squared error"][2] < 0.001 and min(left["squared error"][:2]) > 0.99
+    says("With the blur two are drawn, and the third is a red cloud")
+    assert max(left["box, radius 31"][1:]) < 0.2 and 0.5 < left["box, radius 31"][0] < 0.7
+
+
+def test_the_card_of_the_thesis_size():
+    found = best_verdict(CLAIMS["distances/figure-3.11"], RESULTS)
+    says("Every row holds, no untrained network shows it, and nothing can be concluded, by our own rule")
+    assert found.scale == "full" and found.verdict == "inconclusive" and "mse leaves 0.67" in found.why
+    assert all(order.holds and not order.passing for order in found.orders)
 
 
 def test_where_it_hurts():
@@ -236,7 +286,7 @@ def test_verdicts_are_those_of_the_store():
     assert 6 == len(shown) < len(mine)  # two were added later, which need no training: they are in the list alone
     says("All four orders hold in small, no control shows them, and all have learnt by our rule")
     says("is hardly below the half, at .49 with the squared error", "and .48 with the blur")
-    found = best_verdict(CLAIMS["distances/figure-3.12"], RESULTS)
+    found = verdict_of(CLAIMS["distances/figure-3.12"], RESULTS, "small")
     assert all(order.holds and not order.passing for order in found.orders) and found.verdict == "match"
     left = {arm.arm: round(arm.left, 2) for arm in found.learnt}
     assert (left["ada-gvae/mse"], left["ada-gvae/mse-box"]) == (0.49, 0.48)

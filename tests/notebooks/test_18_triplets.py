@@ -211,7 +211,8 @@ def test_how_much_was_told():
 
 def test_claims_are_those_of_the_store():
     """The numbers that the text takes from cards; the cards themselves are compared for every notebook."""
-    orders = verdict("distances/figure-5.1-xysquares").orders
+    (squares,) = [claim for claim in load_claims() if claim.id == "distances/figure-5.1-xysquares"]
+    orders = verdict_of(squares, Store().results("small"), "small").orders
     says("So .99 against .33, in the card of Figure 5.1", "Is .33 (.00 without self-pairs) what one has")
     assert [round(mean(values), 2) for values in orders[0].values] == [0.99, 0.33]
     says("from a rank correlation of .00 to one of .98 (over distinct pairs")

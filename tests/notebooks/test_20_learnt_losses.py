@@ -129,6 +129,24 @@ def test_the_pattern():
     assert multiplied[1] == smooth[1] and multiplied[0] == max(cells[0] for cells in found.values())
 
 
+def test_after_all_steps_the_lattice_is_the_kernel():
+    found = {name: [float(cell) for cell in cells] for name, cells in table("late-table").items()}
+    learnt, smooth, added, multiplied, over, _ = found.values()
+    says("a lattice of dots, 8 pixels apart, as the squares' places are")
+    along = load_kernel(63, "full")[0].double().mean(0)[8:-8]
+    spectrum = torch.fft.rfft(along - along.mean(), n=888).abs()  # a period of 8 pixels is at 111
+    assert abs(spectrum[60:].argmax() + 60 - 111) <= 3
+    says("now that leaves .903 and .888, less than a box has")
+    assert smooth[2:] == [0.903, 0.888] and table("pattern-table")["box, radius 31"][2:] == ["0.973", "0.930"]
+    says("it is a product as well, .988 and .997 for either", "turned over, it does the same")
+    assert added[2:] == multiplied[2:] == [0.988, 0.997] and over[2:] == learnt[2:]
+    says("Along a factor nothing, at random .997 in place of .995")
+    before = [float(cell) for cell in table("pattern-table")["h, as learnt"]]
+    assert learnt[2] == before[2] and (learnt[3], before[3]) == (0.997, 0.995)
+    says("whose squared length is 683 in place of 7.1")
+    assert "radius 63: squared length 7.1 → 682.9" in output("late-table")
+
+
 def test_a_valley_has_the_distances_of_its_hill():
     """At radius 63, where each window covers the image, and not at radius 31."""
     says("has exactly the same distances", "The picture cannot tell (a) from (c)")

@@ -116,7 +116,18 @@ def test_full_runs_come_before_small_ones():
         "small", "full", "full",
     ]  # fmt: skip
     shown = str(Card(best_verdict(claim, full, plans)))
-    assert "Full: data and model have the paper's size, 5 seeds." in shown
+    assert "Full: data and model have the paper's size, 5 seeds." in shown and "small trainings" not in shown
+    both = Card(best_verdict(claim, small | full, plans))
+    assert both.remarks[-1] == f"The same of small trainings: {both.verdict.small.verdict} · order · small, 5 seeds."
+
+
+def test_a_small_verdict_beside_a_full_one_says_why_it_is_no_match():
+    claim = trained("direction", ("mig > 0.2",))
+    parts = (Part("m:a", seeds=5, scale="small"), Part("m:a", seeds=5, scale="full"))
+    results = {run.id: {"metrics": {"mig": 0.1}} for part in parts for run in part.runs()}
+    shown = Card(best_verdict(claim, results, {"isa/a": parts}))
+    assert shown.verdict.scale == "full" and shown.verdict.small.scale == "small"
+    assert re.fullmatch(r"The same of small trainings: inconclusive · order · small, 5 seeds \(.+\)\.", shown.remarks[-1])
 
 
 def test_the_lengths_of_all_trainings_are_said_once():

@@ -85,6 +85,7 @@ BY_PROCESSOR = {
         "figure-3.12",
         "figure-5.1-xysquares",
         "figure-5.5-xysquares",
+        "section-5.4.6-threshold",
     )
 }
 needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")

@@ -193,7 +193,8 @@ def test_the_cards():
 
 def test_the_runs_of_the_thesis_size():
     rows = {key: [float(cell) for cell in cells] for key, cells in table("full-runs").items()}
-    sharp, soft = ([cells for key, cells in rows.items() if key[0] == loss] for loss in ("squared error", "box, radius 31"))
+    losses = ("squared error", "box, radius 31")
+    sharp, soft = ([cells for key, cells in rows.items() if key[0] == loss] for loss in losses)
     assert len(sharp) == len(soft) == 5
     says("every run ends where one square of three is learnt and nothing else")
     assert {left for left, *_ in sharp} == {0.67}

@@ -127,7 +127,8 @@ def test_a_small_verdict_beside_a_full_one_says_why_it_is_no_match():
     results = {run.id: {"metrics": {"mig": 0.1}} for part in parts for run in part.runs()}
     shown = Card(best_verdict(claim, results, {"isa/a": parts}))
     assert shown.verdict.scale == "full" and shown.verdict.small.scale == "small"
-    assert re.fullmatch(r"The same of small trainings: inconclusive · order · small, 5 seeds \(.+\)\.", shown.remarks[-1])
+    said = r"The same of small trainings: inconclusive · order · small, 5 seeds \(.+\)\."
+    assert re.fullmatch(said, shown.remarks[-1])
 
 
 def test_the_lengths_of_all_trainings_are_said_once():

@@ -38,6 +38,7 @@ PARTS = {
 FEWEST, MOST, FEWEST_WORDS = 3, 5, 5  # objectives, questions and options of a question; words of a feedback
 QUESTION = re.compile(r"^\*\*(\d+)\.\*\*", re.MULTILINE)
 OPTION = re.compile(r"^<details><summary>\((\w)\) .+?</summary>\n\n(.*?)\n</details>$", re.MULTILINE | re.DOTALL)
+SCALED = re.compile(r'card\("([^"]+)", scale="(small|full)"\)')  # in a cell that shows a card of one scale
 CLAIM = re.compile(r"<code>([a-z]+/[a-z0-9.-]+)</code></p>\n</div>$")  # at the foot of a claim's card
 LIST = re.compile(r'<div class="claim-list" data-chapter="(\w+)">')
 FENCED = re.compile(r"^(`{3,}|~{3,})[^{\n]*\n.*?^\1", re.MULTILINE | re.DOTALL)
@@ -239,7 +240,7 @@ def cards(notebook):
             shown = output.get("data", {}).get("text/html", "")
             if shown.startswith('<div class="claim-card">'):
                 (claim,) = CLAIM.findall(shown)
-                yield cell, output, card(claim)
+                yield cell, output, card(claim, scale=dict(SCALED.findall(cell.source)).get(claim))
             elif found := LIST.match(shown):
                 yield cell, output, claims_of(found[1])
 

@@ -127,3 +127,17 @@ def test_cards_are_renewed_and_nothing_else(stored):
     renewed = notebook_io.read(path)
     assert renewed.cells[1].outputs[0].data == forms and renewed.cells[2].outputs == []
     assert notebook_rules.card_faults(renewed) == [] and not chapters.renew_cards(path)
+
+
+def test_a_card_of_small_runs_is_renewed_as_one_of_small_runs(stored):
+    claim = "distances/table-6.1-learnt"
+    path = stored(f'card("{claim}", scale="small")')
+    full, small = card(claim), card(claim, scale="small")
+    assert full.verdict.scale == "full" and small.verdict.scale == "small"
+    notebook = notebook_io.read(path)
+    shown = {"text/html": full._repr_html_(), "text/plain": repr(full)}
+    notebook.cells[1].outputs = [new_output("execute_result", shown, execution_count=1)]
+    notebook_io.write(path, notebook)
+    assert chapters.renew_cards(path)
+    (output,) = notebook_io.read(path).cells[1].outputs
+    assert output.data == {"text/html": small._repr_html_(), "text/plain": repr(small)}

@@ -61,7 +61,7 @@ EVIDENCE = """What was compared is of one of three kinds, and none of them stand
 And it was compared at one of three scales, which never count together: **exact** trains nothing, on the paper's data or
 what the course draws again of it, as its card says; **small** trains on a small grid, with a small network or for few
 steps; **full** takes the paper's data, network and size of images, with its steps and batch as recorded. Where there
-are full runs, a claim has the verdict of these."""
+are enough full runs, a claim has the verdict of these, and says beside it how its small ones fare."""
 MEANING = Table(
     "What a verdict means, by kind of evidence",
     ("verdict", "number", "order", "construction"),

@@ -215,6 +215,12 @@ def test_claims_are_those_of_the_store():
     orders = verdict_of(squares, Store().results("small"), "small").orders
     says("So .99 against .33, in the card of Figure 5.1", "Is .33 (.00 without self-pairs) what one has")
     assert [round(mean(values), 2) for values in orders[0].values] == [0.99, 0.33]
+    large = verdict("distances/figure-5.1-xysquares")
+    says("The triplets have .95 in order and in lines, the others .44 and .26 in order")
+    assert [round(mean(side), 2) for step in large.orders[:2] for side in step.values] == [0.95, 0.44, 0.95, 0.26]
+    assert round(mean(large.orders[2].values[0]), 2) == 0.95 and large.scale == "full"
+    says("The lines, moreover, are those of shuffled codes too", "But these have learnt one square of three")
+    assert all(step.passing for step in large.orders[2:]) and "it has not learnt" in large.why
     says("from a rank correlation of .00 to one of .98 (over distinct pairs")
     told = distinct(framework="TripletVAE", norm=1, triplet="hard", decoder_gradient=True)
     assert round(told, 2) == 0.98 and abs(distinct(framework="BetaVAE", beta=0.01)) < 0.005

@@ -340,9 +340,18 @@ def test_verdicts_are_those_of_the_store():
     says("twice the order is not there", "with divergences the axes are lower in two seeds of five only")
     (first_step, _) = found["figure-5.5-differences"].orders
     assert not first_step.holds and sum(value < 0.9 for value in first_step.values[1]) == 2
-    says("What was trained at the thesis' size (Figures 5.4 and 5.6 on XYSquares) lost a square")
+    says(
+        "What was trained at the thesis' size (Figures 5.4, 5.5 and 5.6 on XYSquares) lost squares",
+        "the triplets one and the others two",
+    )
+    large = found["figure-5.5-xysquares"]
+    assert large.small.verdict == "match" and large.verdict == "inconclusive"
+    assert [round(3 * arm.left) for arm in large.learnt] == [1, 2, 2]  # squares that are lost
+    says("A MIG of .43 for the Ada-TVAE, .01 for either of the others")
+    assert [round(statistics.fmean(side), 2) for step in large.orders[:2] for side in step.values] == [0.43, 0.01] * 2
     assert [name for name, each in found.items() if each.scale == "full" and each.verdict != "not run"] == [
         "figure-5.4-xysquares",
+        "figure-5.5-xysquares",
         "section-5.4.6-threshold",
         "figure-5.6",
     ]

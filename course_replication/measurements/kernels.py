@@ -39,9 +39,11 @@ def handmade(context: Context, kernel: str, radius: int) -> dict[str, float]:
     return kernel_scores(weights * len(weights) ** 0.5, context.generator)
 
 
-def trained_kernel(seed: int, *, radius: int, symmetry: float, device: str | torch.device = "cpu", **fitting) -> Tensor:
-    """The kernel (2·radius + 1, 2·radius + 1) on the CPU, trained on the device."""
-    kernel = LearntKernel(radius, symmetry=symmetry, seed=seed).to(device)
+def trained_kernel(
+    seed: int, *, radius: int, symmetry: float, device: str | torch.device = "cpu", kind: type = LearntKernel, **fitting
+) -> Tensor:
+    """The kernel (2·radius + 1, 2·radius + 1) on the CPU, trained on the device as one of that kind."""
+    kernel = kind(radius, symmetry=symmetry, seed=seed).to(device)
     fit_kernel(kernel, XYSquares(), seed=seed, **fitting)
     return kernel.kernel.detach().cpu()
 

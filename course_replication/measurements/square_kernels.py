@@ -35,13 +35,6 @@ def learnt(context: Context, **settings) -> Scores:
     return report(_scored(kernel, context.generator), before, {})
 
 
-def trained_kernel(seed: int, *, radius: int, symmetry: float, **fitting) -> Tensor:
-    """The kernel (2·radius + 1, 2·radius + 1) that a run of that seed leaves, on the CPU."""
-    kernel = SquaresKernel(radius, symmetry=symmetry, seed=seed)
-    fit_kernel(kernel, XYSquares(), seed=seed, **fitting)
-    return kernel.kernel.detach()
-
-
 @torch.no_grad()
 def _scored(kernel: "SquaresKernel", generator: torch.Generator) -> Scores:
     data = XYSquares()

@@ -5,8 +5,10 @@ from pathlib import Path
 from torch import Tensor
 
 from course_lib.arguments import check_choice
+from course_lib.losses import LearntKernel
 from course_lib.storage import read_tensors, write_tensors
-from course_replication.measurements import kernels, square_kernels
+from course_replication.measurements.kernels import trained_kernel
+from course_replication.measurements.square_kernels import SquaresKernel
 from course_replication.store import RESULTS
 
 
@@ -30,7 +32,7 @@ def load_kernel(radius: int, scale: str = "small") -> tuple[Tensor, dict]:
     scale : "small" for 600 steps of small batches, "full" for those of the thesis, 28,800 of 512 images.
 
     It is the `reconstruction` of a framework for images of 64×64 and the `loss` of `distances.perceived_distance`.
-    Raises FileNotFoundError for a radius of which there is none.
+    Raises FileNotFoundError for a radius of which there is none, ValueError for another scale.
     """
     tensors, config = read_tensors(kernel_path(radius, scale))
     return tensors["kernel"].float(), config
@@ -38,5 +40,5 @@ def load_kernel(radius: int, scale: str = "small") -> tuple[Tensor, dict]:
 
 def repeated(config: dict) -> Tensor:
     """The kernel of a stored one's settings and seed, trained again."""
-    trained = square_kernels if config["id"].startswith("square_kernels.") else kernels
-    return trained.trained_kernel(config["seed"], **config["settings"])
+    kind = SquaresKernel if config["id"].startswith("square_kernels.") else LearntKernel
+    return trained_kernel(config["seed"], kind=kind, **config["settings"])

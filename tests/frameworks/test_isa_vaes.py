@@ -124,9 +124,9 @@ def test_with_all_exponents_2_isa_tcvae_is_the_beta_tcvae_but_for_the_kl(data, b
 def test_learnt_exponents_start_at_2_and_move_apart(data):
     framework = ISAVAE(mlp_vae(data, 3, hidden=(16,)), layout=[1, 1, 1], learnt=True)
     assert framework.prior.inner.tolist() == [2.0] * 3 and framework.inner == [2.0] * 3
-    fit(framework, data, steps=100, batch_size=32, learning_rate=1e-2, device="cpu")
+    fit(framework, data, steps=300, batch_size=32, learning_rate=1e-2, device="cpu")
     found = framework.prior.inner
-    assert (found != 2).all() and (found - 2).abs().max() > 0.01 and len(set(found.tolist())) == 3
+    assert (found - 2).abs().min() > 0.01 and len(set(found.tolist())) == 3
 
 
 def test_learnt_exponents_stay_above_0_under_large_steps(data):

@@ -53,5 +53,5 @@ def test_a_kernel_is_kept_with_what_it_takes_to_repeat_it(tmp_path, monkeypatch)
 
 def test_a_kernel_of_the_squares_is_repeated_without_images():
     run = {"id": "square_kernels.learnt/full/a/0", "seed": 2, "settings": TINY}
-    assert torch.equal(repeated(run), square_kernels.trained_kernel(2, **TINY))
+    assert torch.equal(repeated(run), kernels.trained_kernel(2, kind=square_kernels.SquaresKernel, **TINY))
     torch.testing.assert_close(repeated(run), kernels.trained_kernel(2, **TINY), rtol=1e-4, atol=1e-6)

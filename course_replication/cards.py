@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from course_replication.card_tables import Table, tables_of
 from course_replication.claims import CHAPTERS, claims_named, load_claims
@@ -23,9 +24,9 @@ PAPER_NAMES = {
     "review": "the review", "after": "later papers",
 }  # fmt: skip
 SCALES_IN_WORDS = {
-    "exact": "Exact: nothing is trained",
-    "small": "Small: trained on a small grid, with a small network or for few steps",
-    "full": "Full: data and model have the paper's size",
+    "exact": "exact: nothing is trained",
+    "small": "small: trained on a small grid, with a small network or for few steps",
+    "full": "full: data and model have the paper's size",
 }
 
 
@@ -98,52 +99,56 @@ class Card:
         return one_line(self.verdict.claim.statement)
 
     @property
-    def remarks(self) -> list[str]:
-        """Sentences below the tables: at which scale, what is missing or differs, and what was learnt from that."""
-        verdict, said = self.verdict, []
+    def remarks(self) -> list["Remark"]:
+        """Below the tables, each under a word of its own: the scale, what is missing or differs, what was learnt."""
+        verdict, claim, said = self.verdict, self.verdict.claim, []
+
+        def remark(label: str, text: str) -> None:
+            said.append(Remark(label, one_line(text) + ("" if text.rstrip().endswith((".", "!", "?")) else ".")))
+
         if verdict.verdict in ("not run", "out of reach"):
-            return [sentence(verdict.why)]
-        seeds = f", {verdict.n} seeds" if verdict.claim.kind == "trained" else ""
-        places = f", in {verdict.settings} settings" if verdict.settings else ""
-        said.append(f"{SCALES_IN_WORDS[verdict.scale]}{seeds}{places}.")
+            return [Remark(verdict.verdict.capitalize(), sentence(verdict.why))]
+        if claim.finding:
+            remark("Finding", sentence(claim.finding))
+        if verdict.verdict == "inconclusive":
+            remark("Why inconclusive", verdict.why)
+        differs = [number.why for number in verdict.numbers if not number.agrees and claim.kind == "trained"]
+        if differs and verdict.verdict != "inconclusive":  # of what needs no training, the table says all
+            remark("What differs", "; ".join(differs))
+        seeds = f"; {verdict.n} seeds" if claim.kind == "trained" else ""
+        places = f"; in {verdict.settings} settings" if verdict.settings else ""
+        remark("Scale", f"{SCALES_IN_WORDS[verdict.scale]}{seeds}{places}")
         if verdict.lengths:
             lengths = (f"{steps:,} steps" + (f" of {batch:,}" if batch else "") for steps, batch in verdict.lengths)
-            said.append(f"Trained for {', '.join(lengths)}.")
-        if verdict.verdict == "inconclusive":
-            said.append(f"Nothing can be concluded: {one_line(verdict.why)}.")
-        if verdict.missing:
-            said.append(f"Of its runs {verdict.missing} {'is' if verdict.missing == 1 else 'are'} still missing.")
-        if verdict.deviations:
-            said.append(f"Unlike the paper: {'; '.join(verdict.deviations)}.")
+            remark("Trained for", ", ".join(lengths))
         if verdict.learnt:
             shares = (f"{each.arm} {each.left:.2f}" for each in verdict.learnt if each.left is not None)
-            said.append(f"Of the pixels' variance is left, after training: {', '.join(shares)}.")
+            remark("Variance left", f"of the pixels', after training: {', '.join(shares)}")
+        if verdict.missing:
+            remark("Still missing", f"{verdict.missing} of its runs")
         holding = [step for step in verdict.orders if step.holds]
         if shaky := [step for step in holding if not step.stable]:
-            said.append(f"Not shown any more when one of the seeds is left out: {_listed(shaky, holding)}.")
+            remark("Needs each seed", f"not shown when one of them is left out: {_listed(shaky, holding)}")
         bare = [step for step in verdict.orders if not step.controlled]
-        if bare and verdict.claim.expects.uncontrolled:
-            said.append(f"Without a control: {_listed(bare)}. {sentence(verdict.claim.expects.uncontrolled)}")
+        if bare and claim.expects.uncontrolled:
+            remark("Without a control", f"{_listed(bare)}. {sentence(claim.expects.uncontrolled)}")
         if blind := [step for step in holding if step.blind]:
-            said.append(f"The controls are alike on both sides, and so show nothing: {_listed(blind, holding)}.")
-        if verdict.claim.expects.tolerated and verdict.numbers:
-            said.append(f"May differ by more than print rounds: {one_line(verdict.claim.expects.tolerated)}.")
-        if verdict.claim.changed:
-            said.append(f"Changed after its result had been seen: {sentence(verdict.claim.changed)}")
-        differs = [number.why for number in verdict.numbers if not number.agrees and verdict.claim.kind == "trained"]
-        if differs and verdict.verdict != "inconclusive":  # of what needs no training, the table says all
-            said.append(f"What differs: {'; '.join(differs)}.")
-        if verdict.claim.finding:
-            said.append(sentence(verdict.claim.finding))
+            remark("Blind controls", f"alike on both sides, so that they show nothing: {_listed(blind, holding)}")
+        if claim.expects.tolerated and verdict.numbers:
+            remark("Wide tolerance", claim.expects.tolerated)
+        if claim.changed:
+            remark("Changed once seen", claim.changed)
         if verdict.small:
             why = f" ({one_line(verdict.small.why)})" if verdict.small.verdict != "match" else ""
-            said.append(f"The same of small trainings: {badge_of(verdict.small)}, {verdict.small.n} seeds{why}.")
+            remark("Small trainings", f"{badge_of(verdict.small)}; {verdict.small.n} seeds{why}")
+        if verdict.deviations:
+            remark("Unlike the paper", "; ".join(verdict.deviations))
         return said
 
     def __repr__(self) -> str:
         parts = [f"{self.badge.upper()} · {self.heading}", self.statement]
         parts += [table.text() for table in tables_of(self.verdict)]
-        return "\n\n".join([*parts, "\n".join(self.remarks), f"claim {self.verdict.claim.id}"])
+        return "\n\n".join([*parts, "\n".join(map(str, self.remarks)), f"claim {self.verdict.claim.id}"])
 
     def _repr_html_(self) -> str:
         word = self.verdict.verdict.replace(" ", "-")
@@ -152,13 +157,30 @@ class Card:
             f"<p>{escape(self.statement)}</p>",
             *(table.html() for table in tables_of(self.verdict)),
         ]
-        parts += [f"<p>{escape(' '.join(self.remarks))} <code>{self.verdict.claim.id}</code></p>"]
+        parts += [remarks_html(self.remarks), f"<p><code>{self.verdict.claim.id}</code></p>"]
         return "\n".join(['<div class="claim-card">', *parts, "</div>"])
 
     def _repr_markdown_(self) -> str:
         parts = [f"**{self.badge}** · {self.heading}", self.statement]
         parts += [table.markdown() for table in tables_of(self.verdict)]
-        return "\n\n".join([*parts, f"{' '.join(self.remarks)} `{self.verdict.claim.id}`"])
+        parts += ["\n".join(f"- **{label}:** {text}" for label, text in self.remarks)]
+        return "\n\n".join([*parts, f"`{self.verdict.claim.id}`"])
+
+
+class Remark(NamedTuple):
+    """A sentence on a card, and the word that it stands under."""
+
+    label: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.label}: {self.text}"
+
+
+def remarks_html(remarks: Sequence[Remark]) -> str:
+    """A list of descriptions: a reader who looks for one thing, such as how long was trained, finds its word."""
+    rows = "\n".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in remarks)
+    return f'<dl class="claim-remarks">\n{rows}\n</dl>'
 
 
 def _listed(steps: Sequence[Ordered], holding: Sequence[Ordered] = ()) -> str:

@@ -11,7 +11,7 @@ import notebook_io
 import scorecard_figures
 from course_replication import Card, Run, Verdict
 from course_replication.card_tables import Table, tables_of
-from course_replication.cards import PAPER_NAMES, badge_of, one_line, sentence
+from course_replication.cards import PAPER_NAMES, badge_of, one_line, remarks_html, sentence
 from course_replication.plans import runs_of
 from scorecard_counts import TESTED, place
 
@@ -38,7 +38,7 @@ def folded(verdict: Verdict, runs: str) -> list[str]:
     parts = [f'<details class="claim" {_marks(verdict)}>{summary}', f"({claim.id})=\n{said(verdict)}"]
     parts += [picture(drawn)] if drawn else []
     parts += [table_html(table) for table in tables_of(verdict)]
-    parts.append(plain_text(" ".join(Card(verdict).remarks) if verdict.verdict in TESTED else waits(verdict)))
+    parts.append(remarks_html(Card(verdict).remarks) if verdict.verdict in TESTED else plain_text(waits(verdict)))
     link = f"[`{claim.id}`](#{claim.id})"
     return [*parts, " · ".join([chapter_link(claim.chapter), *filter(None, [runs]), link]), "</details>"]
 

@@ -50,9 +50,9 @@ def test_a_trained_number_by_hand():
         "what": "mig", "paper": "0.50", "ours, mean ± sd": "0.500 ± 0.079", "n": "5",
         "95 % prediction interval": "0.260 to 0.740", "control": "0.125", "agrees": "no",
     }  # fmt: skip
-    assert shown.remarks == [
-        "Small: trained on a small grid, with a small network or for few steps, 5 seeds.",
-        "Nothing can be concluded: mig: the interval is as wide as the gap to the control, 0.375.",
+    assert list(map(str, shown.remarks)) == [
+        "Why inconclusive: mig: the interval is as wide as the gap to the control, 0.375.",
+        "Scale: small: trained on a small grid, with a small network or for few steps; 5 seeds.",
         "Unlike the paper: on a smaller grid.",
     ]
 
@@ -101,10 +101,10 @@ def test_the_order_of_capacity_shows_its_nats():
 
 def test_a_verdict_of_some_of_the_runs_says_so():
     shown = Card(judged(trained("direction", ("mig > 0.2",)), FIVE[:4]))
-    assert shown.verdict.verdict == "inconclusive" and "4 seeds." in shown.remarks[0]
-    assert shown.remarks[1:3] == [
-        "Nothing can be concluded: 4 of the 5 seeds that an order needs.", "Of its runs 1 is still missing.",
-    ]  # fmt: skip
+    said = dict(shown.remarks)
+    assert shown.verdict.verdict == "inconclusive" and said["Scale"].endswith("; 4 seeds.")
+    assert said["Why inconclusive"] == "4 of the 5 seeds that an order needs."
+    assert said["Still missing"] == "1 of its runs."
 
 
 def test_full_runs_come_before_small_ones():
@@ -116,9 +116,9 @@ def test_full_runs_come_before_small_ones():
         "small", "full", "full",
     ]  # fmt: skip
     shown = str(Card(best_verdict(claim, full, plans)))
-    assert "Full: data and model have the paper's size, 5 seeds." in shown and "small trainings" not in shown
+    assert "Scale: full: data and model have the paper's size; 5 seeds." in shown and "Small trainings" not in shown
     both = Card(best_verdict(claim, small | full, plans))
-    assert both.remarks[-1] == f"The same of small trainings: {both.verdict.small.verdict} · order · small, 5 seeds."
+    assert both.remarks[-1] == ("Small trainings", f"{both.verdict.small.verdict} · order · small; 5 seeds.")
 
 
 def test_a_small_verdict_beside_a_full_one_says_why_it_is_no_match():
@@ -127,8 +127,8 @@ def test_a_small_verdict_beside_a_full_one_says_why_it_is_no_match():
     results = {run.id: {"metrics": {"mig": 0.1}} for part in parts for run in part.runs()}
     shown = Card(best_verdict(claim, results, {"isa/a": parts}))
     assert shown.verdict.scale == "full" and shown.verdict.small.scale == "small"
-    said = r"The same of small trainings: inconclusive · order · small, 5 seeds \(.+\)\."
-    assert re.fullmatch(said, shown.remarks[-1])
+    said = r"Small trainings: inconclusive · order · small; 5 seeds \(.+\)\."
+    assert re.fullmatch(said, str(shown.remarks[-1]))
 
 
 def test_the_lengths_of_all_trainings_are_said_once():
@@ -137,11 +137,11 @@ def test_the_lengths_of_all_trainings_are_said_once():
     parts = tuple(Part("m:a", each, seeds=5, scale="small") for each in settings)
     results = {run.id: {"metrics": FIVE[run.seed]} for part in parts for run in part.runs()}
     shown = Card(verdict_of(trained("direction", ("mig > 0.2",)), results, "small", {"isa/a": parts}))
-    assert shown.remarks[1] == "Trained for 2,000 steps of 256, 57,600 steps of 32, 10 steps."
+    assert dict(shown.remarks)["Trained for"] == "2,000 steps of 256, 57,600 steps of 32, 10 steps."
 
 
 def test_what_trains_nothing_says_no_length():
-    assert not any("Trained for" in remark for remark in card("distances/table-4.2").remarks)
+    assert "Trained for" not in dict(card("distances/table-4.2").remarks)
 
 
 def test_every_card_of_a_training_says_its_length():
@@ -149,7 +149,7 @@ def test_every_card_of_a_training_says_its_length():
     judged = [best_verdict(claim, results) for claim in CLAIMS.values() if claim.kind == "trained"]
     judged = [each for each in judged if each.verdict not in ("not run", "out of reach")]
     assert len(judged) > 50
-    assert not [each.claim.id for each in judged if "Trained for" not in " ".join(Card(each).remarks)]
+    assert not [each.claim.id for each in judged if "Trained for" not in dict(Card(each).remarks)]
 
 
 def test_every_kind_of_doubt_is_said():
@@ -158,11 +158,11 @@ def test_every_kind_of_doubt_is_said():
     part = Part("m:a", {"framework": "BetaVAE"}, seeds=5, scale="small")
     results = {run.id: {"metrics": metrics} for run, metrics in zip(part.runs(), seeds, strict=True)}
     said = Card(verdict_of(asked, results, "small", {"isa/a": (part,)})).remarks
-    assert said[1:] == [
-        "Nothing can be concluded: BetaVAE leaves 0.60 of the pixels' variance, more than 0.5: it has not learnt.",
-        "Of the pixels' variance is left, after training: BetaVAE 0.60.",
-        "Not shown any more when one of the seeds is left out: mig > other.",
-        "Changed after its result had been seen: It was trained for longer.",
+    assert [str(remark) for remark in said if remark.label != "Scale"] == [
+        "Why inconclusive: BetaVAE leaves 0.60 of the pixels' variance, more than 0.5: it has not learnt.",
+        "Variance left: of the pixels', after training: BetaVAE 0.60.",
+        "Needs each seed: not shown when one of them is left out: mig > other.",
+        "Changed once seen: it was trained for longer.",
     ]
 
 
@@ -178,6 +178,8 @@ def test_html_is_accessible_and_escaped():
     assert soup.caption.text and [cell["scope"] for cell in soup.select("th")] == ["col"] * 7 + ["row"]
     assert "A & B" in soup.text and "One is <larger>." in soup.text
     assert soup.strong.text == "inconclusive · number · small"
+    assert [label.text for label in soup.select("dl > dt")] == ["Why inconclusive", "Scale", "Unlike the paper"]
+    assert [said.text for said in soup.select("dl > dd")][-1] == "on a smaller grid."
 
 
 def test_a_planted_number_changes_the_card(tmp_path):

@@ -22,6 +22,7 @@ ABSOLUTE_PATH = re.compile(
 PROGRESS = re.compile(r"\r|\d%\|| ?it/s\b|\bs/it\b")
 MEMORY_ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 SIGNED = "executed_source"  # of a cell's metadata
+COMPARED = "nbval-check-output"  # the tag of cells whose output must come out again when the notebook is run
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ENCODED = re.compile(r"data:image/\w+;base64,[\w+/=]*")
 PATH_LIKE = re.compile(r"^\S*$|\.(?:png|jpe?g|svg|gif)\b|(?:^|\s)\.{0,2}/\w")
@@ -260,6 +261,14 @@ def card_faults(notebook) -> list[str]:
     ]
 
 
+def result_faults(notebook) -> list[str]:
+    """Cells that show stored results, and that no run of the notebook holds against what they have stored: new results
+    would leave the old numbers on the page."""
+    shown = [cell for cell in notebook_io.code_cells(notebook) if "Store(" in cell.source and cell.outputs]
+    unmarked = [cell for cell in shown if COMPARED not in cell.metadata.get("tags", [])]
+    return [f"{place_of(notebook, cell)}: it shows stored results; tag it {COMPARED!r}" for cell in unmarked]
+
+
 def _text(notebook) -> str:
     return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
@@ -312,6 +321,7 @@ def _question_faults(question: str) -> list[str]:
 
 
 RULES = (
-    setup_faults, stored_faults, output_faults, card_faults, alt_faults, length_faults, name_faults, myst_faults,
+    setup_faults, stored_faults, output_faults, card_faults, result_faults, alt_faults, length_faults, name_faults,
+    myst_faults,
 )  # fmt: skip
 OF_CHAPTERS = (part_faults, quiz_faults)  # of the notebooks in chapters/; pages of book/ may be built otherwise

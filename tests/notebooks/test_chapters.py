@@ -66,6 +66,15 @@ def test_a_cell_that_raises_is_found(where, tmp_path, installed):
     assert done.returncode == 1 and "ArithmeticError" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("stored", ["900\n", "899\n"])
+def test_numbers_of_older_results_are_found(stored, tmp_path, installed):
+    """Cells that show stored results carry a tag: what they have stored must come out again."""
+    cell = nbformat.v4.new_code_cell("import course_lib\nprint(900)", metadata={"tags": [notebook_rules.COMPARED]})
+    cell.outputs, cell.execution_count = [nbformat.v4.new_output("stream", text=stored)], 1
+    done = run(nbformat.v4.new_notebook(cells=[cell]), tmp_path, installed)
+    assert done.returncode == (stored != "900\n") and ("899" in done.stdout) == (stored != "900\n"), done.stdout
+
+
 def test_a_library_from_elsewhere_is_found(tmp_path, installed):
     """The check of where course_lib came from can fail: here the wheel's folder is not on the path."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import course_lib")])

@@ -84,6 +84,14 @@ def test_a_claims_card_says_what_the_results_say(sound):
     assert "the card of distances/figure-4.3 is out of date" in fault
 
 
+def test_a_cell_that_shows_stored_results_is_compared(sound):
+    sound.cells[2].source = "import course_replication\nlen(course_replication.Store().results())"
+    (fault,) = faults(sound)
+    assert "tag it 'nbval-check-output'" in fault and fault.startswith("cell 3 ")
+    sound.cells[2].metadata["tags"] = [rules.COMPARED]
+    assert faults(sound) == []
+
+
 @pytest.mark.parametrize("alt", ["", None, "figure.png", "../_images/0a1b.png", "curves", "see ./figures/a for this"])
 def test_alt_text(sound, alt):
     sound.cells[3].metadata = {"mystnb": {"image": {"alt": alt}}} if alt is not None else {}

@@ -8,7 +8,7 @@ from math import floor, log10
 from statistics import fmean, stdev
 
 from course_replication.claims import constant
-from course_replication.comparisons import Compared, Ordered
+from course_replication.comparisons import Compared, Ordered, named, step_named
 from course_replication.verdicts import Verdict
 
 NONE = "–"  # in a cell that has nothing to say
@@ -83,7 +83,7 @@ def _numbers(numbers: Sequence[Compared], trained: bool, tolerances: Mapping[str
             row += [str(len(each.values)), expected, control]
         else:
             row.append(tolerance_text(tolerances[each.what]))
-        rows.append((*row, "yes" if each.agrees else "no"))
+        rows.append((*row, "yes" if each.agrees else "close" if each.near else "no"))
     if trained:
         header = ("ours, mean ± sd", "n", "95 % prediction interval", "control")
     else:
@@ -104,30 +104,33 @@ def _beside(verdict: Verdict) -> Table:
 def _orders(orders: Sequence[Ordered], trained: bool) -> Table:
     rows, tested = [], trained or any(each.p is not None for each in orders)
     for each in orders:
-        row = [f"{named(each.first)} > {named(each.second)}"]
+        row = [step_named(each.first, each.second)]
         for name, values, control in zip((each.first, each.second), each.values, each.controls, strict=True):
             row.append(with_spread(values) if constant(name) is None else NONE)
             row += [NONE if control is None else plain(control)] if trained else []
         row += [str(min(map(len, _sampled(each)))), NONE if each.p is None else p_text(each.p)] if tested else []
-        rows.append((*row, "yes" if each.holds else "no"))
+        rows.append((*row, _answer(each)))
+    sides = ("left of >, mean ± sd", "right of >, mean ± sd")
     if trained:
-        header = ("expected", "first, mean ± sd", "its control", "second, mean ± sd", "its control", "n", "p")
+        header = ("expected", sides[0], "nearest control", sides[1], "nearest control", "n", "one-sided p", "shown")
     elif tested:
-        header = ("expected", "first, mean ± sd", "second, mean ± sd", "n", "p")
+        header = ("expected", *sides, "n", "one-sided p", "shown")
     else:
-        header = ("expected", "first", "second")
-    return Table("The paper's order, and ours", (*header, "holds"), tuple(rows))
+        header = ("expected", "left of >", "right of >", "holds")
+    return Table("What the claim expects, and what came out", header, tuple(rows))
+
+
+def _answer(step: Ordered) -> str:
+    """What a test has not shown is not false: only the reverse speaks against a step, or a difference too small."""
+    if step.holds or step.p is None:
+        return "yes" if step.holds else "no"
+    return "the reverse" if step.reversed else "too small" if step.below else "no"
 
 
 def _sampled(step: Ordered) -> list[tuple[float, ...]]:
     """The values of those of the two that are not constants."""
     both = zip((step.first, step.second), step.values, strict=True)
     return [values for name, values in both if constant(name) is None]
-
-
-def named(metric: str) -> str:
-    """A metric as a reader sees it: "mse/position_x/mean" → "mse · position x · mean"."""
-    return metric.replace("/", " · ").replace("_", " ")
 
 
 def tolerance_text(tolerance: float) -> str:
@@ -149,7 +152,10 @@ def with_spread(values: Sequence[float], decimals: int | None = None) -> str:
     """The mean, and with several values ± their standard deviation: without `decimals`, to two of its digits."""
     mean, spread = fmean(values), stdev(values) if len(values) > 1 else 0.0
     if decimals is None and spread > 0:
-        decimals = min(max(1 - floor(log10(spread)), 0), ENOUGH)
+        decimals = 1 - floor(log10(spread))
+        if decimals > ENOUGH + 1:
+            return f"{plain(mean)} ± < {10.0**-ENOUGH:.0e}"
+        decimals = min(max(decimals, 0), ENOUGH)
     return plain(mean, decimals) + (f" ± {plain(spread, decimals)}" if len(values) > 1 else "")
 
 

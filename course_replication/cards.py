@@ -7,6 +7,7 @@ It shows a table in a notebook and text elsewhere, from the stored results alone
 claims of a chapter in the same way.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from course_replication.card_tables import Table, tables_of
 from course_replication.claims import CHAPTERS, claims_named, load_claims
-from course_replication.comparisons import Ordered
+from course_replication.comparisons import LEARNT, Ordered, step_named
 from course_replication.store import RESULTS, Store
 from course_replication.verdicts import Verdict, best_verdict, verdict_of
 
@@ -23,10 +24,24 @@ PAPER_NAMES = {
     "distances": "the thesis", "factorvae": "FactorVAE", "assumptions": "Common assumptions", "isa": "ISA-VAE",
     "review": "the review", "after": "later papers",
 }  # fmt: skip
+SETTING = re.compile(r"(?P<name>\w+): (?P<ours>.+) in place of (?P<printed>.+)")  # a deviation in a setting
+LARGE = re.compile(r"(?<![\d.])\d{4,}(?![\d.])")
+MEASURES = {  # that their names do not tell, or not which way is better
+    "reconstruction": "an error, the smaller the better",
+    "left": "the share of the pixels' variance that reconstructions miss, the smaller the better",
+    "rank": "the rank correlation of distances between codes with those between factors",
+    "rank-distinct": "the same without pairs of an image with itself",
+    "data-rank": "the rank correlation of distances between codes with perceived distances",
+    "matrix-rank": "the rank correlation, along a factor, of places' mean distances with how far they are apart",
+    "infom": "modularity, at most 1",
+    "infoc": "compactness, at most 1",
+    "infoe": "explicitness, at most 1",
+    "low-frequency-share": "of the power of images, how much is at low frequencies: a blur has much",
+}
 SCALES_IN_WORDS = {
     "exact": "exact: nothing is trained",
     "small": "small: trained on a small grid, with a small network or for few steps",
-    "full": "full: data and model have the paper's size",
+    "full": "full: the data, the network and the size of images are the paper's, the length of training need not be",
 }
 
 
@@ -110,39 +125,41 @@ class Card:
             return [Remark(verdict.verdict.capitalize(), sentence(verdict.why))]
         if claim.finding:
             remark("Finding", sentence(claim.finding))
-        if verdict.verdict == "inconclusive":
-            remark("Why inconclusive", verdict.why)
+        if verdict.verdict in ("inconclusive", "fail"):
+            remark("Why inconclusive" if verdict.verdict == "inconclusive" else "Why it fails", verdict.why)
         differs = [number.why for number in verdict.numbers if not number.agrees and claim.kind == "trained"]
-        if differs and verdict.verdict != "inconclusive":  # of what needs no training, the table says all
+        if differs and verdict.verdict not in ("inconclusive", "fail"):  # of what needs no training, the table says all
             remark("What differs", "; ".join(differs))
         seeds = f"; {verdict.n} seeds" if claim.kind == "trained" else ""
         places = f"; in {verdict.settings} settings" if verdict.settings else ""
         remark("Scale", f"{SCALES_IN_WORDS[verdict.scale]}{seeds}{places}")
         if verdict.lengths:
-            lengths = (f"{steps:,} steps" + (f" of {batch:,}" if batch else "") for steps, batch in verdict.lengths)
+            lengths = (f"{steps:,} steps" + (f" with batches of {n:,}" if n else "") for steps, n in verdict.lengths)
             remark("Trained for", ", ".join(lengths))
         if verdict.learnt:
             shares = (f"{each.arm} {each.left:.2f}" for each in verdict.learnt if each.left is not None)
-            remark("Variance left", f"of the pixels', after training: {', '.join(shares)}")
+            remark("Not reconstructed", f"{', '.join(shares)} of the pixels' variance; above {LEARNT} is not learnt")
         if verdict.missing:
             remark("Still missing", f"{verdict.missing} of its runs")
         holding = [step for step in verdict.orders if step.holds]
         if shaky := [step for step in holding if not step.stable]:
-            remark("Needs each seed", f"not shown when one of them is left out: {_listed(shaky, holding)}")
+            remark("Fragile", f"not shown any more if some one seed is left out: {_listed(shaky, holding)}")
         bare = [step for step in verdict.orders if not step.controlled]
         if bare and claim.expects.uncontrolled:
             remark("Without a control", f"{_listed(bare)}. {sentence(claim.expects.uncontrolled)}")
         if blind := [step for step in holding if step.blind]:
-            remark("Blind controls", f"alike on both sides, so that they show nothing: {_listed(blind, holding)}")
+            remark("Blind controls", f"the same on both sides, so they can tell nothing: {_listed(blind, holding)}")
         if claim.expects.tolerated and verdict.numbers:
-            remark("Wide tolerance", claim.expects.tolerated)
+            remark("Tolerance", claim.expects.tolerated)
         if claim.changed:
-            remark("Changed once seen", claim.changed)
+            remark("Changed after results", claim.changed)
         if verdict.small:
-            why = f" ({one_line(verdict.small.why)})" if verdict.small.verdict != "match" else ""
-            remark("Small trainings", f"{badge_of(verdict.small)}; {verdict.small.n} seeds{why}")
+            why = f": {verdict.small.why}" if verdict.small.verdict != "match" else ""
+            remark("Small trainings", f"on their own: {badge_of(verdict.small)}, {verdict.small.n} seeds{why}")
+        if measures := [name for name in MEASURES if name in _measured(verdict)]:
+            remark("Measures", "; ".join(f"{name}: {MEASURES[name]}" for name in measures))
         if verdict.deviations:
-            remark("Unlike the paper", "; ".join(verdict.deviations))
+            remark("Unlike the paper", "; ".join(differences(verdict.deviations)))
         return said
 
     def __repr__(self) -> str:
@@ -167,6 +184,28 @@ class Card:
         return "\n\n".join([*parts, f"`{self.verdict.claim.id}`"])
 
 
+def differences(deviations: Sequence[str]) -> list[str]:
+    """Deviations as a reader wants them: each setting once, with all its values, and thousands apart."""
+    settings, others = {}, []
+    for note in deviations:
+        if found := SETTING.fullmatch(note):
+            settings.setdefault((found["name"], found["printed"]), []).append(found["ours"])
+        else:
+            others.append(note)
+    told = [
+        f"{name.replace('_', ' ')}: {' and '.join(ours)} in place of {printed}"
+        for (name, printed), ours in settings.items()
+    ]
+    return [*(LARGE.sub(lambda number: f"{int(number[0]):,}", each) for each in told), *others]
+
+
+def _measured(verdict: Verdict) -> set[str]:
+    """The names of the measures that the claim compares: where it trains, what a metric begins with."""
+    compared = [name for step in verdict.orders for name in (step.first, step.second)]
+    names = [*compared, *(number.what for number in verdict.numbers)]
+    return {name.partition("/")[0] for name in names} if verdict.claim.kind == "trained" else set()
+
+
 class Remark(NamedTuple):
     """A sentence on a card, and the word that it stands under."""
 
@@ -187,7 +226,7 @@ def _listed(steps: Sequence[Ordered], holding: Sequence[Ordered] = ()) -> str:
     """Steps by name; three or more that are all of those that hold are not told one by one."""
     if len(steps) > 2 and len(steps) == len(holding):
         return "every step that holds"
-    return "; ".join(f"{step.first} > {step.second}" for step in steps)
+    return "; ".join(step_named(step.first, step.second) for step in steps)
 
 
 def badge_of(verdict: Verdict) -> str:

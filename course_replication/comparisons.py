@@ -89,6 +89,21 @@ class Learnt:
         return self.left is not None and self.left <= LEARNT
 
 
+def named(metric: str) -> str:
+    """A metric as a reader sees it: "mse/position_x/mean" → "mse · position x · mean"."""
+    return metric.replace("/", " · ").replace("_", " ")
+
+
+def step_named(first: str, second: str) -> str:
+    """A step of an order, what its sides begin with told once: "mig: ada-gvae > beta-vae"."""
+    sides = [side.split("/") for side in (first, second)]
+    shared = 0
+    while shared < min(map(len, sides)) - 1 and sides[0][shared] == sides[1][shared]:
+        shared += 1
+    measure = f"{named('/'.join(sides[0][:shared]))}: " if shared else ""
+    return measure + " > ".join(named("/".join(side[shared:])) for side in sides)
+
+
 def renamed(template: str, name: str) -> str:
     """A control's name stays in front: "control/untrained/mig" → "control/untrained/dsprites/mig"."""
     if not name.startswith(CONTROL):
@@ -99,11 +114,11 @@ def renamed(template: str, name: str) -> str:
 
 def compared(number: Number, samples: Samples, trained: bool) -> Compared:
     values = tuple(float(value) for _, value in sorted(samples[number.what].items()))
-    ours, printed = fmean(values), (number.what, number.value, number.unit)
+    ours, printed, name = fmean(values), (number.what, number.value, number.unit), named(number.what)
     if not trained:
         off = abs(Decimal(repr(ours)) - Decimal(number.value))  # in decimals: .55 is half a digit from .5, not more
         near, errors = off <= Decimal(repr(number.tolerance)), _errors(number, values, float(off))
-        why = f"{number.what} is {ours:.6g} in place of {number.value}"
+        why = f"{name} is {ours:.6g} in place of {number.value}"
         why += f", by {errors:.0f} standard errors of our sample" if near and errors > SURE else ""
         agrees, ends = near and errors <= SURE, (ours - number.tolerance, ours + number.tolerance)
         return Compared(*printed, ours, values, *ends, None, agrees, "" if agrees else why, near and not agrees)
@@ -112,15 +127,15 @@ def compared(number: Number, samples: Samples, trained: bool) -> Compared:
     half = _half_a_digit(number)
     outside = not low - half <= float(number.value) <= high + half
     if len(values) < FEWEST:
-        why = f"{number.what} has {len(values)} of the {FEWEST} seeds that a number needs"
+        why = f"{name} has {len(values)} of the {FEWEST} seeds that a number needs"
     elif outside:
-        why = f"{number.what} is {number.value} in the paper, outside {low:.4g} to {high:.4g} by more than rounding"
+        why = f"{name} is {number.value} in the paper, outside {low:.4g} to {high:.4g} by more than rounding"
     elif control is None:
-        why = f"{number.what} has no control"
+        why = f"{name} has no control"
     elif abs(control - float(number.value)) <= half:
-        why = f"{number.what}: the control, {control:.4g}, would be printed as {number.value} as well"
+        why = f"{name}: the control, {control:.4g}, would be printed as {number.value} as well"
     elif not high - low < abs(ours - control):
-        why = f"{number.what}: the interval is as wide as the gap to the control, {abs(ours - control):.4g}"
+        why = f"{name}: the interval is as wide as the gap to the control, {abs(ours - control):.4g}"
     else:
         why = ""
     still_open = bool(why) and (len(values) < FEWEST or not outside)

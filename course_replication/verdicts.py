@@ -18,7 +18,9 @@ from course_replication.comparisons import (
     Samples,
     compared,
     learnt_by,
+    named,
     renamed,
+    step_named,
     steps_of,
 )
 from course_replication.plans import Plans, deviations_of, lengths_of, metrics_of, parts_of, planned, runs_of
@@ -27,6 +29,7 @@ from course_replication.runs import counts
 VERDICTS = ("match", "direction", "fail", "inconclusive", "not run", "out of reach")
 KINDS = (*EVIDENCE.values(),)  # of evidence
 SETTINGS = 3  # in which a construction has to be seen
+CONTROLS = {"untrained": "untrained networks", "shuffled": "shuffled codes"}  # as cards call them
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ def _by_construction(found: Verdict) -> tuple[str, str]:
 def _broken(found: Verdict) -> list[str]:
     """The steps and answers that do not hold."""
     broken = [_in_words(step) for step in found.orders if not step.holds]
-    return broken + [f"{name} does not hold" for name, answer in found.holds if not answer]
+    return broken + [f"{named(name)} does not hold" for name, answer in found.holds if not answer]
 
 
 def _doubts(found: Verdict, samples: Samples) -> list[str]:
@@ -197,20 +200,30 @@ def _doubts(found: Verdict, samples: Samples) -> list[str]:
         said.append("the threshold is ours and not the paper's")
     if found.claim.kind != "trained":
         return said
-    said += [f"the same holds of {control} encoders" for control in _controls_that_hold(found, samples)]
+    said += [f"the same holds of {CONTROLS[control]}" for control in _controls_that_hold(found, samples)]
     if found.claim.evidence == "construction":
         return said
-    bare = [" > ".join(_names(step)) for step in found.orders if not step.controlled]
+    bare = [step_named(*_names(step)) for step in found.orders if not step.controlled]
     if bare and not expects.uncontrolled:
-        said.append(f"no untrained or shuffled encoder is held beside {', '.join(bare)}")
-    passing = {}
-    for step in found.orders:
-        for control in step.passing:
-            passing.setdefault(control, []).append(" > ".join(_names(step) if step.holds else _names(step)[::-1]))
-    said += [f"the same is shown of {control} encoders: {', '.join(steps)}" for control, steps in passing.items()]
+        said.append(f"no untrained network and no shuffled codes are held beside {', '.join(bare)}")
+    said += _passing(found)
     if not expects.unlearnt:
         said += [_unlearnt(arm) for arm in found.learnt if not arm.holds]
     return said
+
+
+def _passing(found: Verdict) -> list[str]:
+    """The steps that are shown of controls as well, and so may not come from what was learnt; or their reverse."""
+    passing = {}
+    for step in found.orders:
+        if step.passing:
+            key = (" and of ".join(CONTROLS[control] for control in step.passing), step.holds)
+            passing.setdefault(key, []).append(step_named(*_names(step)))
+    return [
+        f"the same is shown of {controls}: {', '.join(steps)}" if holds
+        else f"the reverse is shown of {controls} too, and so says nothing against the claim: {', '.join(steps)}"
+        for (controls, holds), steps in passing.items()
+    ]  # fmt: skip
 
 
 def _controls_that_hold(found: Verdict, samples: Samples) -> list[str]:
@@ -224,7 +237,7 @@ def _controls_that_hold(found: Verdict, samples: Samples) -> list[str]:
 def _unlearnt(arm: Learnt) -> str:
     if arm.left is None:
         return f"what {arm.arm} leaves of the pixels' variance is not stored"
-    return f"{arm.arm} leaves {arm.left:.2f} of the pixels' variance, more than {LEARNT}: it has not learnt"
+    return f"{arm.arm} leaves {arm.left:.2f} of the pixels' variance, more than {LEARNT}, and counts as not learnt"
 
 
 def _names(step: Ordered) -> tuple[str, str]:
@@ -232,8 +245,13 @@ def _names(step: Ordered) -> tuple[str, str]:
 
 
 def _in_words(step: Ordered) -> str:
-    p = "" if step.p is None else f", p = {step.p:.2g}"
-    return f"{step.first} > {step.second} does not hold ({step.means[0]:.4g}, {step.means[1]:.4g}{p})"
+    ours = f"{step.means[0]:.4g}, {step.means[1]:.4g}"
+    if step.p is None:
+        return f"{step_named(*_names(step))} does not hold ({ours})"
+    if step.reversed:
+        return f"the reverse of {step_named(*_names(step))} is shown ({ours})"
+    shown = "is shown to be too small" if step.below else "is not shown"
+    return f"{step_named(*_names(step))} {shown} ({ours}, p = {step.p:.2g})"
 
 
 def _settings(claim: Claim, samples: Samples) -> int:

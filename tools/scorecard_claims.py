@@ -122,7 +122,7 @@ def table_html(table: Table) -> str:
     if len(table.rows) <= LONG:
         return table.html()
     agree = sum(row[-1] == "yes" for row in table.rows)
-    share = f": {agree} of {len(table.rows)} agree" if table.header[-1] in ("agrees", "holds") else ""
+    share = f": {agree} of {len(table.rows)} agree" if table.header[-1] in ("agrees", "holds", "shown") else ""
     return f"<details><summary>{escape(table.caption)}{share}</summary>\n{table.html()}\n</details>"
 
 

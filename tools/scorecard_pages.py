@@ -60,8 +60,9 @@ EVIDENCE = """What was compared is of one of three kinds, and none of them stand
 
 And it was compared at one of three scales, which never count together: **exact** trains nothing, on the paper's data or
 what the course draws again of it, as its card says; **small** trains on a small grid, with a small network or for few
-steps; **full** takes the paper's data, network and size of images, with its steps and batch as recorded. Where there
-are enough full runs, a claim has the verdict of these, and says beside it how its small ones fare."""
+steps; **full** takes the paper's data, network and size of images. How long it trains, and with which batch, stands on
+the card, and is often less than in the paper. Where there are enough full runs, a claim has the verdict of these, and
+says beside it how its small ones fare."""
 MEANING = Table(
     "What a verdict means, by kind of evidence",
     ("verdict", "number", "order", "construction"),
@@ -100,9 +101,10 @@ MEANING = Table(
         ("out of reach", "It needs data or models that cannot be had: the reason is told.", "The same.", "The same."),
     ),
 )
-CONTROLS = """A *control* is the same measurement where there is nothing to find: an encoder that was not trained, or
-images that were shuffled. Where it is one network for both sides, it cannot but fail, and the card says so. An arm has
-*learnt* if its reconstruction leaves at most half of the pixels' variance.
+CONTROLS = """A *control* is the same measurement where there is nothing to find: on an *untrained* network, or on
+*shuffled* codes, those of a trained one handed to the wrong images. A card shows whichever comes nearer to ours. Where
+it is one network for both sides, it can show no difference, and the card says so. An arm has *learnt* if its
+reconstruction leaves at most half of the pixels' variance.
 *Holm's correction* makes tests stricter the more of them there are: with a probability of 95 %, no false one passes."""
 
 

@@ -13,7 +13,9 @@ from bs4 import BeautifulSoup
 import notebook_rules
 from course_replication import Card, Store, badge_of, card, claims_of, load_claims
 from course_replication.card_tables import named, plain, tables_of, with_spread
+from course_replication.cards import differences
 from course_replication.claims import Claim, Expectation, Number
+from course_replication.comparisons import step_named
 from course_replication.parts import Part
 from course_replication.plans import metrics_of, runs_of
 from course_replication.store import RESULTS
@@ -71,7 +73,22 @@ def test_an_order_shows_both_its_controls_and_p():
         "yes",
     ]
     constant = str(Card(judged(trained("direction", ("mig > 0.9",)), FIVE)))
-    assert re.search(r"mig > 0\.9 +0\.500 ± 0\.079 +0\.125 +– +– +5 +1 +no", constant)
+    assert re.search(r"mig > 0\.9 +0\.500 ± 0\.079 +0\.125 +– +– +5 +1 +the reverse", constant)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("mig", "0.9", "mig > 0.9"),
+        ("mig", "other", "mig > other"),
+        ("rank/mse-box", "rank/mse", "rank: mse-box > mse"),
+        ("mig/dsprites/ada_gvae", "mig/dsprites/beta-vae", "mig · dsprites: ada gvae > beta-vae"),
+        ("mig", "mig/mse", "mig > mig · mse"),
+        ("mse/scale/rank", "mse/x/rank", "mse: scale · rank > x · rank"),
+    ],
+)
+def test_what_both_sides_of_a_step_share_is_named_once(first, second, expected):
+    assert step_named(first, second) == expected
 
 
 def test_what_is_printed_beside_an_order_is_shown_and_changes_no_verdict():
@@ -116,9 +133,10 @@ def test_full_runs_come_before_small_ones():
         "small", "full", "full",
     ]  # fmt: skip
     shown = str(Card(best_verdict(claim, full, plans)))
-    assert "Scale: full: data and model have the paper's size; 5 seeds." in shown and "Small trainings" not in shown
+    assert "the length of training need not be; 5 seeds." in shown and "Small trainings" not in shown
     both = Card(best_verdict(claim, small | full, plans))
-    assert both.remarks[-1] == ("Small trainings", f"{both.verdict.small.verdict} · order · small; 5 seeds.")
+    said = f"on their own: {both.verdict.small.verdict} · order · small, 5 seeds."
+    assert both.remarks[-1] == ("Small trainings", said)
 
 
 def test_a_small_verdict_beside_a_full_one_says_why_it_is_no_match():
@@ -127,7 +145,7 @@ def test_a_small_verdict_beside_a_full_one_says_why_it_is_no_match():
     results = {run.id: {"metrics": {"mig": 0.1}} for part in parts for run in part.runs()}
     shown = Card(best_verdict(claim, results, {"isa/a": parts}))
     assert shown.verdict.scale == "full" and shown.verdict.small.scale == "small"
-    said = r"Small trainings: inconclusive · order · small; 5 seeds \(.+\)\."
+    said = r"Small trainings: on their own: inconclusive · order · small, 5 seeds: .*mig > 0\.2 .+\."
     assert re.fullmatch(said, str(shown.remarks[-1]))
 
 
@@ -137,7 +155,9 @@ def test_the_lengths_of_all_trainings_are_said_once():
     parts = tuple(Part("m:a", each, seeds=5, scale="small") for each in settings)
     results = {run.id: {"metrics": FIVE[run.seed]} for part in parts for run in part.runs()}
     shown = Card(verdict_of(trained("direction", ("mig > 0.2",)), results, "small", {"isa/a": parts}))
-    assert dict(shown.remarks)["Trained for"] == "2,000 steps of 256, 57,600 steps of 32, 10 steps."
+    assert dict(shown.remarks)["Trained for"] == (
+        "2,000 steps with batches of 256, 57,600 steps with batches of 32, 10 steps."
+    )
 
 
 def test_what_trains_nothing_says_no_length():
@@ -159,10 +179,10 @@ def test_every_kind_of_doubt_is_said():
     results = {run.id: {"metrics": metrics} for run, metrics in zip(part.runs(), seeds, strict=True)}
     said = Card(verdict_of(asked, results, "small", {"isa/a": (part,)})).remarks
     assert [str(remark) for remark in said if remark.label != "Scale"] == [
-        "Why inconclusive: BetaVAE leaves 0.60 of the pixels' variance, more than 0.5: it has not learnt.",
-        "Variance left: of the pixels', after training: BetaVAE 0.60.",
-        "Needs each seed: not shown when one of them is left out: mig > other.",
-        "Changed once seen: it was trained for longer.",
+        "Why inconclusive: BetaVAE leaves 0.60 of the pixels' variance, more than 0.5, and counts as not learnt.",
+        "Not reconstructed: BetaVAE 0.60 of the pixels' variance; above 0.5 is not learnt.",
+        "Fragile: not shown any more if some one seed is left out: mig > other.",
+        "Changed after results: it was trained for longer.",
     ]
 
 
@@ -231,6 +251,7 @@ def test_spreads_and_names():
     assert with_spread([1.0]) == "1" and with_spread([0.0, 0.0]) == "0 ± 0" and with_spread([0.5]) == "0.5"
     assert with_spread([0.979, 0.9794]) == "0.97920 ± 0.00028" and with_spread([110.0, 250.0]) == "180 ± 99"
     assert with_spread([1.0, 3.0], 2) == "2.00 ± 1.41"
+    assert with_spread([0.5, 0.5 + 2e-8]) == "0.5 ± < 1e-06" and with_spread([0.5, 0.5 + 4e-6]) == "0.500002 ± 0.000003"
     assert named("mse-box/position_x/rank") == "mse-box · position x · rank"
 
 
@@ -251,6 +272,15 @@ print(card({SPACINGS!r}))
     assert where.startswith(str(tmp_path)) and shown.strip() == str(card(SPACINGS))
     files = {path.name for path in (tmp_path / "site/course_replication/artefacts").iterdir()}
     assert "results.jsonl" in files and not any(name.endswith(".lock") for name in files)
+
+
+def test_what_differs_in_a_setting_is_told_once():
+    notes = ["steps: 11520 in place of 57600", "on a grid of 16×16", "steps: 3840 in place of 57600"]
+    notes += ["learning_rate: 0.0003 in place of 0.001", "DCI from 1,000 points in place of 10,000"]
+    assert differences(notes) == [
+        "steps: 11,520 and 3,840 in place of 57,600", "learning rate: 0.0003 in place of 0.001",
+        "on a grid of 16×16", "DCI from 1,000 points in place of 10,000",
+    ]  # fmt: skip
 
 
 def test_a_card_needs_neither_torch_nor_what_measures_claims():

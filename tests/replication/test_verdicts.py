@@ -12,7 +12,7 @@ from course_replication.inference import p_larger, prediction_interval
 from course_replication.parts import Part
 from course_replication.plans import runs_of
 from course_replication.store import RESULTS, Store
-from course_replication.verdicts import best_verdict, gathered, verdict_of
+from course_replication.verdicts import CONTROLS, best_verdict, gathered, verdict_of
 
 CLAIMS = {claim.id: claim for claim in load_claims()}
 FULL = ("full", "full")  # of a verdict and of its part
@@ -151,7 +151,7 @@ def test_what_holds_of_a_control_too_is_inconclusive(control):
     asked_of_control = {} if control is None else {"control/shuffled/yes": True, "control/shuffled/too": control}
     found = judge(asked, [{"yes": True, "too": True, "settings": 3, **asked_of_control}] * 5)
     assert found.verdict == ("inconclusive" if control else "match")
-    assert ("the same holds of shuffled encoders" in found.why) == bool(control)
+    assert ("the same holds of shuffled codes" in found.why) == bool(control)
 
 
 def test_the_settings_of_several_runs_add_up():
@@ -274,7 +274,7 @@ def test_controls_undergo_the_same_test(control):
     asked = claim(match="direction", order=("mig > low",))
     twins = {f"control/{control}/mig": FIVE, f"control/{control}/low": [0.0] * 5}
     found = judge(asked, migs(*FIVE, low=[0.0] * 5, **twins))
-    assert found.verdict == "inconclusive" and found.why == f"the same is shown of {control} encoders: mig > low"
+    assert found.verdict == "inconclusive" and found.why == f"the same is shown of {CONTROLS[control]}: mig > low"
     assert found.orders[0].passing == (control,)
     short = twins | {f"control/{control}/mig": [0.0, 0.0, 0.1, 0.0, 0.0]}
     assert judge(asked, migs(*FIVE, low=[0.0] * 5, **short)).verdict == "match"
@@ -285,7 +285,9 @@ def test_controls_undergo_the_reverse_as_well():
     twins = {"control/untrained/mig": FIVE, "control/untrained/low": [0.0] * 5}
     assert judge(asked, migs(*FIVE, low=[0.0] * 5)).verdict == "fail"
     found = judge(asked, migs(*FIVE, low=[0.0] * 5, **twins))
-    assert found.verdict == "inconclusive" and "untrained encoders: mig > low" in found.why
+    assert found.verdict == "inconclusive" and found.why.startswith(
+        "the reverse is shown of untrained networks too, and so says nothing against the claim: low > mig; the reverse"
+    )
 
 
 def test_a_constant_is_its_own_control():
@@ -310,7 +312,7 @@ def test_an_order_without_a_control_concludes_nothing_without_a_reason(order):
     asked = claim(match="direction", order=(order,), expects=UNREASONED)
     found = judge(asked, migs(*FIVE, low=[0.0] * 5))
     assert (found.verdict, found.orders[0].controlled) == ("inconclusive", False)
-    assert f"no untrained or shuffled encoder is held beside {order}" in found.why
+    assert f"no untrained network and no shuffled codes are held beside {order}" in found.why
     given = judge(
         replace(asked, expects=replace(asked.expects, uncontrolled="of images alone")), migs(*FIVE, low=[0.0] * 5)
     )
@@ -425,10 +427,10 @@ def test_controls_that_are_alike_on_both_sides_say_that_they_show_nothing():
         found = judge(asked, [each | extra for each in seeds])
         assert found.verdict == "match" and found.orders[0].blind == blind
         said = dict(Card(found).remarks).get("Blind controls")
-        assert said == ("alike on both sides, so that they show nothing: mig > other." if blind else None)
+        assert said == ("the same on both sides, so they can tell nothing: mig > other." if blind else None)
     many = claim("trained", "direction", order=("mig > other",) * 3)
     said = dict(Card(judge(many, [each | alike for each in seeds])).remarks)
-    assert said["Blind controls"].endswith("show nothing: every step that holds.")
+    assert said["Blind controls"].endswith("tell nothing: every step that holds.")
 
 
 def test_a_number_that_differs_in_an_order_that_holds_is_a_direction():
@@ -540,7 +542,7 @@ def test_a_planted_number_changes_the_verdict(tmp_path):
     for each in runs_of(asked, "full"):
         planted.add(results[each.id])
     found = verdict_of(asked, planted.results())
-    assert found.verdict == "direction" and "mse/spacing-8/rank" in found.why
+    assert found.verdict == "direction" and "mse · spacing-8 · rank is 0.68" in found.why
 
 
 TARGETS = """a.2-xysquares a.2-xyobject 3.1-xysquares 4.2 6.1""".split()

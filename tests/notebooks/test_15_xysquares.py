@@ -211,19 +211,26 @@ def test_the_order_of_trained_codes():
 
 def test_a_model_of_the_thesis_size():
     card, data = shipped_model_card("xysquares-mse-vae"), shipped_data("xysquares-mse-vae")
-    says("all 262,144 images, its convolutional network, 25 latents", "for 3,840 steps of 64 images")
+    says("all 262,144 images, its convolutional network, 25 latents", "for 11,520 steps of 64 images", "at a learning rate of .0003 and not .001")
     assert (len(data), card["network"], card["latents"]) == (262_144, "conv", 25)
-    assert (card["steps"], card["batch_size"], card["settings"]["beta"]) == (3840, 64, 0.0001)
+    assert (card["steps"], card["batch_size"], card["settings"]["beta"]) == (11520, 64, 0.0001)
+    assert card["learning_rate"] == 0.0003
     says("(in sums .05, where small steps begin to pay at 129)")
     assert round(0.0001 * 12_288 / 25, 2) == 0.05
-    says("The blue square is right to the pixel. Of the other two there is nothing, not even a stain.")
+    says("All three squares are there, here and there a pale one, or one in two places at once")
     images = data.images(torch.randint(len(data), (200,), generator=torch.Generator().manual_seed(1)))
     back = shipped_model("xysquares-mse-vae").reconstruct(images)
-    assert (back[:, 2] - images[:, 2] / 255).abs().max() < 0.2 and back[:, :2].std(0).max() < 0.05
-    says("Four more seeds end in the same way, each with one square, and not the same one")
-    results = Store().results("full")
-    run = card["run"].rpartition("/")[0]
-    assert all(results[f"{run}/{seed}"]["metrics"]["left"] == pytest.approx(2 / 3, abs=0.002) for seed in range(5))
+    wrong = (back - images / 255).square().mean((2, 3)) / (images / 255).square().mean((2, 3))  # per image and square
+    assert wrong.mean() < 0.15 and (wrong < 0.1).double().mean() > 0.7 and (wrong > 0.5).any()
+    run, number = card["run"].rsplit("/", 1)
+    found = [Store().results("full")[f"{run}/{seed}"]["metrics"] for seed in range(5)]
+    mine = found.pop(int(number))
+    says("with a rank correlation of .48", "the price is 636 nats, where 12.5 would tell all 262,144 images apart")
+    assert round(mine["rank-distinct"], 2) == 0.48 and round(mine["kl"], 0) in (636, 637)
+    assert round(math.log(262_144), 1) == 12.5
+    says("Of four more seeds one has learnt all three squares in the same time; the others have two, and of the third")
+    left = sorted(each["left"] for each in found)
+    assert left[0] < 0.1 and left[1:] == pytest.approx([1 / 3] * 3, abs=0.003)
 
 
 def test_what_leaks():

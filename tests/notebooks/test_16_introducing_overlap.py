@@ -1,11 +1,13 @@
 """What the text of chapter 16 says about its outputs is what the stored outputs say."""
 
+import math
 import re
 
 import torch
 
 from course_lib.losses.blur import blur, box_kernel
 from course_replication import Store, load_claims, shipped_data, shipped_model, shipped_model_card
+from course_replication.plans import parts_of
 from course_replication.verdicts import best_verdict, verdict_of
 from stored_chapter import StoredChapter
 
@@ -196,27 +198,31 @@ def test_the_runs_of_the_thesis_size():
     losses = ("squared error", "box, radius 31")
     sharp, soft = ([cells for key, cells in rows.items() if key[0] == loss] for loss in losses)
     assert len(sharp) == len(soft) == 5
-    says("every run ends where one square of three is learnt and nothing else")
-    assert {left for left, *_ in sharp} == {0.67}
-    says("the red one twice, the blue one twice, the green one once")
-    learnt = ["red green blue".split()[orders.index(max(orders))] for _, *orders, _ in sharp]
-    assert sorted(learnt) == ["blue", "blue", "green", "red", "red"]
-    says("it spends 52 to 80 nats on 64 places, for which $\\ln 64 = 4.2$ would do")
-    assert (min(row[4] for row in sharp), max(row[4] for row in sharp)) == (52, 80)
-    says("leaves between .29 and .56, and of the fifteen orders thirteen are above .7")
-    assert (min(row[0] for row in soft), max(row[0] for row in soft)) == (0.29, 0.56)
-    assert sum(order > 0.7 for _, *orders, _ in soft for order in orders) == 13
-    says("has an order, too, from .45 to .81")
-    best = [max(orders) for _, *orders, _ in sharp]
-    assert (min(best), max(best)) == (0.45, 0.81)
-    says("both of seed 4, whose squares are best in order among the five")
-    assert best[4] == max(best) and soft[4][0] == 0.29 and min(soft[4][1:4]) == max(min(row[1:4]) for row in soft)
-    says("On the left, with an order of .81", "The other two, at .90 and .87")
-    assert (sharp[4][3], soft[4][1], soft[4][3]) == (0.81, 0.87, 0.90)
-    says("3,840 steps of 64 images in place of 57,600 of 256")
+    says("three runs have learnt two squares, sharp, and nothing of the third", "two runs have learnt all three")
+    learnt = [[order for order in orders if order > 0.3] for _, *orders, _ in sharp]
+    missing = [row[0] for row, orders in zip(sharp, learnt, strict=True) if len(orders) == 2]
+    assert set(missing) <= {0.33, 0.34} and len(missing) == 3 and sum(row[0] < 0.1 for row in sharp) == 2
+    assert max(row[0] for row in soft) < 0.35
+    says("With the blur all have, and leave .09 to .32")
+    assert (min(row[0] for row in soft), max(row[0] for row in soft)) == (0.09, 0.32)
+    says("With the blur fourteen of the fifteen lie between .74 and .89, and one is .59")
+    fifteen = sorted(order for row in soft for order in row[1:4])
+    assert (fifteen[0], fifteen[1], fifteen[-1]) == (0.59, 0.74, 0.89)
+    says("those of learnt squares lie between .35 and .66")
+    assert (min(map(min, learnt)), max(map(max, learnt))) == (0.35, 0.66)
+    says("all but one of the blur's squares are better sorted than the best of the squared error")
+    says("Two squares cost the squared error 115 to 138 nats and three some 600, where", "= 8.3$ and $3 \\ln 64 = 12.5$")
+    prices = sorted(row[4] for row in sharp)
+    assert (prices[0], prices[2]) == (115, 138) and all(abs(price - 600) < 50 for price in prices[3:])
+    assert (round(2 * math.log(64), 1), round(3 * math.log(64), 1)) == (8.3, 12.5)
+    says("11,520 steps of 64 images in place of 57,600 of 256", "at a learning rate of .0003 in place of .001")
+    says("both of seed 3, with which the squared error has learnt all three")
     for name in ("xysquares-mse-vae", "xysquares-box-vae"):
         card = shipped_model_card(name)
-        assert (card["steps"], card["batch_size"], card["latents"], card["seed"]) == (3840, 64, 25, 4)
+        assert (card["steps"], card["batch_size"], card["latents"], card["seed"]) == (11_520, 64, 25, 3)
+    assert sharp[3][0] < 0.1
+    says("with an order of .66", "its blue one, at .49, a tangle", "the blur's, at .86")
+    assert (sharp[3][1], sharp[3][3], soft[3][3]) == (0.66, 0.49, 0.86)
 
 
 def test_what_the_models_of_the_thesis_size_draw():
@@ -227,17 +233,32 @@ def test_what_the_models_of_the_thesis_size_draw():
         left[row] = (wrong / (images / 255 - (images / 255).mean(0)).square().mean((0, 2, 3))).tolist()
         for shown, again in zip(map(float, table("full-models")[row]), left[row], strict=True):
             assert abs(shown - again) < 0.05
-    says("one square is right to the pixel and the other two do not exist")
-    assert left["squared error"][2] < 0.001 and min(left["squared error"][:2]) > 0.99
-    says("With the blur two are drawn, and the third is a red cloud")
-    assert max(left["box, radius 31"][1:]) < 0.2 and 0.5 < left["box, radius 31"][0] < 0.7
+    says("Both draw three squares", "its green one is still a soft spot there")
+    assert max(left["squared error"]) < 0.2
+    assert left["box, radius 31"][1] > 0.12 and max(left["box, radius 31"][::2]) < 0.06
+    says("the codes of the squared error spread several times as far")
+    base = torch.tensor([3, 3, 5, 1, 1, 6]).repeat(64, 1)
+    base[:, 4:] = torch.cartesian_prod(torch.arange(8), torch.arange(8))
+    models = map(shipped_model, ("xysquares-mse-vae", "xysquares-box-vae"))
+    wide, narrow = (model.encode(data.images(data.space.index(base))).var(0).sum() ** 0.5 for model in models)
+    assert 3 < wide / narrow < 10
 
 
 def test_the_card_of_the_thesis_size():
     found = best_verdict(CLAIMS["distances/figure-3.11"], RESULTS)
-    says("Every row holds, no untrained network shows it, and nothing can be concluded, by our own rule")
-    assert found.scale == "full" and found.verdict == "inconclusive" and "mse leaves 0.67" in found.why
+    says("**Match**, with the network and the images of the thesis, in a fifth of its steps")
+    assert (found.scale, found.verdict, found.n) == ("full", "match", 5) and not found.missing
     assert all(order.holds and not order.passing for order in found.orders)
+    soft, sharp = (sorted(values) for values in found.orders[0].values)
+    says("are its best, at .66 and .71, and still below the worst of the blur, at .82")
+    assert [round(value, 2) for value in sharp[3:]] == [0.66, 0.71] and round(soft[0], 2) == 0.82
+    says("an order of .63 on average, where an untrained network has .38", "from an order of .63 to one of .87")
+    assert round(sum(sharp) / 5, 2) == 0.63 and round(found.orders[0].controls[1], 2) == 0.38
+    assert round(sum(soft) / 5, 2) == 0.87
+    says("the longer runs of the β-VAE above, nearly all of whose squares are in order, have a MIG of .02")
+    finished = Store().results("full")
+    migs = [finished[run.id]["metrics"]["mig"] for run in parts_of(CLAIMS["distances/figure-3.11"], "full")[1].runs()]
+    assert round(sum(migs) / 5, 2) == 0.02
     pairs = best_verdict(CLAIMS["distances/figure-3.12"], RESULTS)
     says("Every row holds here as well; the MIG of the Ada-GVAE only just, since it hangs on one seed of five")
     assert pairs.scale == "full" and pairs.verdict == "inconclusive" and all(order.holds for order in pairs.orders)

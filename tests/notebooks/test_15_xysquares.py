@@ -211,7 +211,8 @@ def test_the_order_of_trained_codes():
 
 def test_a_model_of_the_thesis_size():
     card, data = shipped_model_card("xysquares-mse-vae"), shipped_data("xysquares-mse-vae")
-    says("all 262,144 images, its convolutional network, 25 latents", "for 11,520 steps of 64 images", "at a learning rate of .0003 and not .001")
+    says("all 262,144 images, its convolutional network, 25 latents", "for 11,520 steps of 64 images")
+    says("at a learning rate of .0003 and not .001")
     assert (len(data), card["network"], card["latents"]) == (262_144, "conv", 25)
     assert (card["steps"], card["batch_size"], card["settings"]["beta"]) == (11520, 64, 0.0001)
     assert card["learning_rate"] == 0.0003

@@ -154,7 +154,7 @@ def with_spread(values: Sequence[float], decimals: int | None = None) -> str:
     if decimals is None and spread > 0:
         decimals = 1 - floor(log10(spread))
         if decimals > ENOUGH + 1:
-            return f"{plain(mean)} ± < {10.0**-ENOUGH:.0e}"
+            return f"{plain(mean, ENOUGH)} ± < {10.0**-ENOUGH:.0e}"
         decimals = min(max(decimals, 0), ENOUGH)
     return plain(mean, decimals) + (f" ± {plain(spread, decimals)}" if len(values) > 1 else "")
 

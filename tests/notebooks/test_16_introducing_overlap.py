@@ -270,7 +270,7 @@ def test_the_card_of_the_thesis_size():
     assert [left[f"{name}/mse-box"] for name in ("beta-vae", "ada-gvae")] == [0.42, 0.41]
     scores = {order.first: sum(order.values[0]) / len(order.values[0]) for order in pairs.orders}
     assert [round(scores[f"mig/{name}/mse-box"], 2) for name in ("beta-vae", "ada-gvae")] == [0.05, 0.11]
-    says("7,680 steps of 32 pairs", "which saw each image once or twice")
+    says("3,840 steps of 64 images, and 7,680 of 32 pairs", "which saw each image once or twice")
     assert pairs.lengths == ((3840, 64), (7680, 32)) and round(3840 * 64 / 64**3) == 1 and round(7680 * 64 / 64**3) == 2
 
 

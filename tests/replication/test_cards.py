@@ -251,7 +251,8 @@ def test_spreads_and_names():
     assert with_spread([1.0]) == "1" and with_spread([0.0, 0.0]) == "0 ± 0" and with_spread([0.5]) == "0.5"
     assert with_spread([0.979, 0.9794]) == "0.97920 ± 0.00028" and with_spread([110.0, 250.0]) == "180 ± 99"
     assert with_spread([1.0, 3.0], 2) == "2.00 ± 1.41"
-    assert with_spread([0.5, 0.5 + 2e-8]) == "0.5 ± < 1e-06" and with_spread([0.5, 0.5 + 4e-6]) == "0.500002 ± 0.000003"
+    assert with_spread([0.5, 0.5 + 2e-8]) == "0.500000 ± < 1e-06"
+    assert with_spread([0.5, 0.5 + 4e-6]) == "0.500002 ± 0.000003"
     assert named("mse-box/position_x/rank") == "mse-box · position x · rank"
 
 

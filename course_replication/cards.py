@@ -29,7 +29,7 @@ LARGE = re.compile(r"(?<![\d.])\d{4,}(?![\d.])")
 MEASURES = {  # that their names do not tell, or not which way is better
     "reconstruction": "an error, the smaller the better",
     "left": "the share of the pixels' variance that reconstructions miss, the smaller the better",
-    "rank": "the rank correlation of distances between codes with those between factors",
+    "rank": "the rank correlation of distances between codes with those between factors, self-pairs included",
     "rank-distinct": "the same without pairs of an image with itself",
     "data-rank": "the rank correlation of distances between codes with perceived distances",
     "matrix-rank": "the rank correlation, along a factor, of places' mean distances with how far they are apart",

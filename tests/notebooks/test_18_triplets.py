@@ -222,7 +222,7 @@ def test_claims_are_those_of_the_store():
     says("The lines, moreover, are those of shuffled codes too", "But these have learnt one square of three")
     assert all(step.passing for step in large.orders[2:]) and "counts as not learnt" in large.why
     slow = verdict("distances/figure-3.11").orders[0].values[1]
-    says("(β-VAEs that have learnt two or three squares, in as many steps at a slower rate", ": .63 in order.)")
+    says("(β-VAEs that have learnt two or three squares, in as many steps as the β-TVAE", ": .63 in order.)")
     assert round(mean(slow), 2) == 0.63
     says("from a rank correlation of .00 to one of .98 (over distinct pairs")
     told = distinct(framework="TripletVAE", norm=1, triplet="hard", decoder_gradient=True)

@@ -8,15 +8,17 @@ claims of a chapter in the same way.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from course_replication.card_tables import Table, tables_of
 from course_replication.claims import CHAPTERS, claims_named, load_claims
 from course_replication.comparisons import LEARNT, Ordered, step_named
+from course_replication.plans import metrics_of
 from course_replication.store import RESULTS, Store
 from course_replication.verdicts import Verdict, best_verdict, verdict_of
 
@@ -30,14 +32,13 @@ MEASURES = {  # that their names do not tell, or not which way is better
     "reconstruction": "an error, the smaller the better",
     "left": "the share of the pixels' variance that reconstructions miss, the smaller the better",
     "rank": "the rank correlation of distances between codes with those between factors, self-pairs included",
-    "rank-distinct": "the same without pairs of an image with itself",
     "data-rank": "the rank correlation of distances between codes with perceived distances",
     "matrix-rank": "the rank correlation, along a factor, of places' mean distances with how far they are apart",
     "infom": "modularity, at most 1",
-    "infoc": "compactness, at most 1",
     "infoe": "explicitness, at most 1",
     "low-frequency-share": "of the power of images, how much is at low frequencies: a blur has much",
 }
+WHY = {"inconclusive": "Why inconclusive", "fail": "Why it fails"}  # verdicts that need a reason
 SCALES_IN_WORDS = {
     "exact": "exact: nothing is trained",
     "small": "small: trained on a small grid, with a small network or for few steps",
@@ -115,52 +116,11 @@ class Card:
 
     @property
     def remarks(self) -> list["Remark"]:
-        """Below the tables, each under a word of its own: the scale, what is missing or differs, what was learnt."""
-        verdict, claim, said = self.verdict, self.verdict.claim, []
-
-        def remark(label: str, text: str) -> None:
-            said.append(Remark(label, one_line(text) + ("" if text.rstrip().endswith((".", "!", "?")) else ".")))
-
-        if verdict.verdict in ("not run", "out of reach"):
-            return [Remark(verdict.verdict.capitalize(), sentence(verdict.why))]
-        if claim.finding:
-            remark("Finding", sentence(claim.finding))
-        if verdict.verdict in ("inconclusive", "fail"):
-            remark("Why inconclusive" if verdict.verdict == "inconclusive" else "Why it fails", verdict.why)
-        differs = [number.why for number in verdict.numbers if not number.agrees and claim.kind == "trained"]
-        if differs and verdict.verdict not in ("inconclusive", "fail"):  # of what needs no training, the table says all
-            remark("What differs", "; ".join(differs))
-        seeds = f"; {verdict.n} seeds" if claim.kind == "trained" else ""
-        places = f"; in {verdict.settings} settings" if verdict.settings else ""
-        remark("Scale", f"{SCALES_IN_WORDS[verdict.scale]}{seeds}{places}")
-        if verdict.lengths:
-            lengths = (f"{steps:,} steps" + (f" with batches of {n:,}" if n else "") for steps, n in verdict.lengths)
-            remark("Trained for", ", ".join(lengths))
-        if verdict.learnt:
-            shares = (f"{each.arm} {each.left:.2f}" for each in verdict.learnt if each.left is not None)
-            remark("Not reconstructed", f"{', '.join(shares)} of the pixels' variance; above {LEARNT} is not learnt")
-        if verdict.missing:
-            remark("Still missing", f"{verdict.missing} of its runs")
-        holding = [step for step in verdict.orders if step.holds]
-        if shaky := [step for step in holding if not step.stable]:
-            remark("Fragile", f"not shown any more if some one seed is left out: {_listed(shaky, holding)}")
-        bare = [step for step in verdict.orders if not step.controlled]
-        if bare and claim.expects.uncontrolled:
-            remark("Without a control", f"{_listed(bare)}. {sentence(claim.expects.uncontrolled)}")
-        if blind := [step for step in holding if step.blind]:
-            remark("Blind controls", f"the same on both sides, so they can tell nothing: {_listed(blind, holding)}")
-        if claim.expects.tolerated and verdict.numbers:
-            remark("Tolerance", claim.expects.tolerated)
-        if claim.changed:
-            remark("Changed after results", claim.changed)
-        if verdict.small:
-            why = f": {verdict.small.why}" if verdict.small.verdict != "match" else ""
-            remark("Small trainings", f"on their own: {badge_of(verdict.small)}, {verdict.small.n} seeds{why}")
-        if measures := [name for name in MEASURES if name in _measured(verdict)]:
-            remark("Measures", "; ".join(f"{name}: {MEASURES[name]}" for name in measures))
-        if verdict.deviations:
-            remark("Unlike the paper", "; ".join(differences(verdict.deviations)))
-        return said
+        """Below the tables, each under a word of its own: what came out, the runs, how firm it is, and what differs."""
+        if self.verdict.verdict in ("not run", "out of reach"):
+            return [Remark(self.verdict.verdict.capitalize(), sentence(self.verdict.why))]
+        told = chain.from_iterable(part(self.verdict) for part in (_conclusion, _runs, _firmness, _context))
+        return [Remark(label, ended(text)) for label, text in told]
 
     def __repr__(self) -> str:
         parts = [f"{self.badge.upper()} · {self.heading}", self.statement]
@@ -199,11 +159,55 @@ def differences(deviations: Sequence[str]) -> list[str]:
     return [*(LARGE.sub(lambda number: f"{int(number[0]):,}", each) for each in told), *others]
 
 
-def _measured(verdict: Verdict) -> set[str]:
-    """The names of the measures that the claim compares: where it trains, what a metric begins with."""
-    compared = [name for step in verdict.orders for name in (step.first, step.second)]
-    names = [*compared, *(number.what for number in verdict.numbers)]
-    return {name.partition("/")[0] for name in names} if verdict.claim.kind == "trained" else set()
+def _conclusion(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    differs = [number.why for number in verdict.numbers if not number.agrees and verdict.claim.kind == "trained"]
+    if verdict.claim.finding:
+        yield "Finding", sentence(verdict.claim.finding)
+    if verdict.verdict in WHY:
+        yield WHY[verdict.verdict], verdict.why
+    elif differs:  # of what needs no training, the table says all
+        yield "What differs", "; ".join(differs)
+
+
+def _runs(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    seeds = f"; {verdict.n} seeds" if verdict.claim.kind == "trained" else ""
+    places = f"; in {verdict.settings} settings" if verdict.settings else ""
+    yield "Scale", f"{SCALES_IN_WORDS[verdict.scale]}{seeds}{places}"
+    if verdict.lengths:
+        lengths = (f"{steps:,} steps" + (f" with batches of {n:,}" if n else "") for steps, n in verdict.lengths)
+        yield "Trained for", ", ".join(lengths)
+    if verdict.learnt:
+        shares = (f"{each.arm} {each.left:.2f}" for each in verdict.learnt if each.left is not None)
+        yield "Not reconstructed", f"{', '.join(shares)} of the pixels' variance; above {LEARNT} is not learnt"
+    if verdict.missing:
+        yield "Still missing", f"{verdict.missing} of its runs"
+
+
+def _firmness(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    expects, holding = verdict.claim.expects, [step for step in verdict.orders if step.holds]
+    if shaky := [step for step in holding if not step.stable]:
+        yield "Fragile", f"not shown any more if some one seed is left out: {_listed(shaky, holding)}"
+    bare = [step for step in verdict.orders if not step.controlled]
+    if bare and expects.uncontrolled:
+        yield "Without a control", f"{_listed(bare)}. {sentence(expects.uncontrolled)}"
+    if blind := [step for step in holding if step.blind]:
+        yield "Blind controls", f"the same on both sides, so they can tell nothing: {_listed(blind, holding)}"
+    if expects.tolerated and verdict.numbers:
+        yield "Tolerance", expects.tolerated
+    if verdict.claim.changed:
+        yield "Changed after results", verdict.claim.changed
+
+
+def _context(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    if verdict.small:
+        why = f": {verdict.small.why}" if verdict.small.verdict != "match" else ""
+        yield "Small trainings", f"on their own: {badge_of(verdict.small)}, {verdict.small.n} seeds{why}"
+    trained = metrics_of(verdict.claim) if verdict.claim.kind == "trained" else ()
+    compared = {name.partition("/")[0] for name in trained}
+    if measures := [name for name in MEASURES if name in compared]:
+        yield "Measures", "; ".join(f"{name}: {MEASURES[name]}" for name in measures)
+    if verdict.deviations:
+        yield "Unlike the paper", "; ".join(differences(verdict.deviations))
 
 
 class Remark(NamedTuple):
@@ -240,7 +244,13 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def ended(text: str) -> str:
+    """`text` on one line, with a full stop at the end."""
+    text = one_line(text)
+    return text + ("" if text.endswith((".", "!", "?")) else ".")
+
+
 def sentence(text: str) -> str:
     """`text` on one line, with a capital first and a full stop at the end."""
-    text = one_line(text)
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    text = ended(text)
+    return text[:1].upper() + text[1:]

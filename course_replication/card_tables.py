@@ -62,7 +62,8 @@ def tables_of(verdict: Verdict) -> list[Table]:
         rows = tuple((named(each.what), with_unit(each.value, each.unit)) for each in verdict.claim.numbers)
         found.append(Table("What the paper prints", ("what", "paper"), rows))
     if verdict.orders:
-        found.append(_orders(verdict.orders, trained))
+        bar = "our bar" if verdict.claim.expects.threshold == "ours" else NONE
+        found.append(_orders(verdict.orders, trained, bar))
     if verdict.beside:
         found.append(_beside(verdict))
     if verdict.holds:
@@ -101,12 +102,13 @@ def _beside(verdict: Verdict) -> Table:
     return Table(caption, ("what", "paper", "ours, mean ± sd"), tuple(rows))
 
 
-def _orders(orders: Sequence[Ordered], trained: bool) -> Table:
+def _orders(orders: Sequence[Ordered], trained: bool, bar: str) -> Table:
+    """`bar` stands in place of values on the side of a constant: a reader must know which ones we set."""
     rows, tested = [], trained or any(each.p is not None for each in orders)
     for each in orders:
         row = [step_named(each.first, each.second)]
         for name, values, control in zip((each.first, each.second), each.values, each.controls, strict=True):
-            row.append(with_spread(values) if constant(name) is None else NONE)
+            row.append(with_spread(values) if constant(name) is None else bar)
             row += [NONE if control is None else plain(control)] if trained else []
         row += [str(min(map(len, _sampled(each)))), NONE if each.p is None else p_text(each.p)] if tested else []
         rows.append((*row, _answer(each)))

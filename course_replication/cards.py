@@ -7,7 +7,6 @@ It shows a table in a notebook and text elsewhere, from the stored results alone
 claims of a chapter in the same way.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -26,8 +25,6 @@ PAPER_NAMES = {
     "distances": "the thesis", "factorvae": "FactorVAE", "assumptions": "Common assumptions", "isa": "ISA-VAE",
     "review": "the review", "after": "later papers",
 }  # fmt: skip
-SETTING = re.compile(r"(?P<name>\w+): (?P<ours>.+) in place of (?P<printed>.+)")  # a deviation in a setting
-LARGE = re.compile(r"(?<![\d.])\d{4,}(?![\d.])")
 MEASURES = {  # that their names do not tell, or not which way is better
     "reconstruction": "an error, the smaller the better",
     "left": "the share of the pixels' variance that reconstructions miss, the smaller the better",
@@ -144,21 +141,6 @@ class Card:
         return "\n\n".join([*parts, f"`{self.verdict.claim.id}`"])
 
 
-def differences(deviations: Sequence[str]) -> list[str]:
-    """Deviations as a reader wants them: each setting once, with all its values, and thousands apart."""
-    settings, others = {}, []
-    for note in deviations:
-        if found := SETTING.fullmatch(note):
-            settings.setdefault((found["name"], found["printed"]), []).append(found["ours"])
-        else:
-            others.append(note)
-    told = [
-        f"{name.replace('_', ' ')}: {' and '.join(ours)} in place of {printed}"
-        for (name, printed), ours in settings.items()
-    ]
-    return [*(LARGE.sub(lambda number: f"{int(number[0]):,}", each) for each in told), *others]
-
-
 def _conclusion(verdict: Verdict) -> Iterator[tuple[str, str]]:
     differs = [number.why for number in verdict.numbers if not number.agrees and verdict.claim.kind == "trained"]
     if verdict.claim.finding:
@@ -207,7 +189,7 @@ def _context(verdict: Verdict) -> Iterator[tuple[str, str]]:
     if measures := [name for name in MEASURES if name in compared]:
         yield "Measures", "; ".join(f"{name}: {MEASURES[name]}" for name in measures)
     if verdict.deviations:
-        yield "Unlike the paper", "; ".join(differences(verdict.deviations))
+        yield "Unlike the paper", "; ".join(verdict.deviations)
 
 
 class Remark(NamedTuple):

@@ -124,16 +124,20 @@ def _asked(metric: str, parts: Sequence[tuple[Part, list[dict]]]) -> list[tuple[
     return [(name, stored) for _, name, stored in able]
 
 
-def deviations_of(claim: Claim, part: Part) -> tuple[str, ...]:
-    """Where a part's settings, or those of the trainings that it compares, differ from what the claim copies from the
-    paper, each difference once; and what the part says itself."""
-    differing = [
-        f"{name}: {settings[name]} in place of {printed}"
-        for settings in part.trainings
+def deviations_of(claim: Claim, *parts: Part) -> tuple[str, ...]:
+    """Where the parts' settings, or those of the trainings that they compare, differ from what the claim copies from
+    the paper, each setting once with all its values; then what the parts say themselves."""
+    differing = {}
+    for settings in (each for part in parts for each in part.trainings):
+        for name in claim.settings.keys() & settings.keys():
+            if not _agree(settings[name], claim.settings[name]):
+                differing.setdefault(name, {})[_written(settings[name])] = None
+    told = [
+        f"{name.replace('_', ' ')}: {_listed(differing[name])} in place of {_written(printed)}"
         for name, printed in claim.settings.items()
-        if name in settings and not _agree(settings[name], printed)
+        if name in differing
     ]
-    return (*dict.fromkeys(differing), *part.deviations)
+    return tuple(dict.fromkeys([*told, *(note for part in parts for note in part.deviations)]))
 
 
 def lengths_of(parts: Iterable[Part]) -> tuple[tuple[int, int | None], ...]:
@@ -144,3 +148,15 @@ def lengths_of(parts: Iterable[Part]) -> tuple[tuple[int, int | None], ...]:
 
 def _agree(ours, printed) -> bool:
     return ours == printed or isinstance(printed, list) and ours in printed
+
+
+def _listed(values: Iterable[str]) -> str:
+    *others, last = values
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _written(setting) -> str:
+    """With thousands apart, 11,520, as a reader wants it."""
+    if isinstance(setting, list):
+        return f"[{', '.join(map(_written, setting))}]"
+    return f"{setting:,}" if type(setting) is int else str(setting)

@@ -82,7 +82,7 @@ def verdict_of(claim: Claim, results: Mapping[str, dict], scale: str = "full", p
     if claim.kind == "out-of-reach":
         return Verdict(claim, "out of reach", sized, claim.reason)
     missing = sum(run.id not in results for run in runs)
-    deviations = tuple(dict.fromkeys(note for part in parts for note in deviations_of(claim, part)))
+    deviations = deviations_of(claim, *parts)
     samples = gathered(claim, results, scale, plans)
     lacking = next((name for name in metrics_of(claim) if not samples.get(name)), "") if runs else "it"
     if lacking:

@@ -13,7 +13,6 @@ from bs4 import BeautifulSoup
 import notebook_rules
 from course_replication import Card, Store, badge_of, card, claims_of, load_claims
 from course_replication.card_tables import named, plain, tables_of, with_spread
-from course_replication.cards import differences
 from course_replication.claims import Claim, Expectation, Number
 from course_replication.comparisons import step_named
 from course_replication.parts import Part
@@ -72,8 +71,13 @@ def test_an_order_shows_both_its_controls_and_p():
         "< 0.001",
         "yes",
     ]
-    constant = str(Card(judged(trained("direction", ("mig > 0.9",)), FIVE)))
-    assert re.search(r"mig > 0\.9 +0\.500 ± 0\.079 +0\.125 +– +– +5 +1 +the reverse", constant)
+
+
+@pytest.mark.parametrize(("threshold", "told"), [("ours", "our bar"), ("paper", "–")])
+def test_a_bar_that_is_ours_is_called_so(threshold, told):
+    claim = trained("direction", ("mig > 0.9",))
+    shown = str(Card(judged(replace(claim, expects=replace(claim.expects, threshold=threshold)), FIVE)))
+    assert re.search(rf"mig > 0\.9 +0\.500 ± 0\.079 +0\.125 +{told} +– +5 +1 +the reverse", shown)
 
 
 @pytest.mark.parametrize(
@@ -273,15 +277,6 @@ print(card({SPACINGS!r}))
     assert where.startswith(str(tmp_path)) and shown.strip() == str(card(SPACINGS))
     files = {path.name for path in (tmp_path / "site/course_replication/artefacts").iterdir()}
     assert "results.jsonl" in files and not any(name.endswith(".lock") for name in files)
-
-
-def test_what_differs_in_a_setting_is_told_once():
-    notes = ["steps: 11520 in place of 57600", "on a grid of 16×16", "steps: 3840 in place of 57600"]
-    notes += ["learning_rate: 0.0003 in place of 0.001", "DCI from 1,000 points in place of 10,000"]
-    assert differences(notes) == [
-        "steps: 11,520 and 3,840 in place of 57,600", "learning rate: 0.0003 in place of 0.001",
-        "on a grid of 16×16", "DCI from 1,000 points in place of 10,000",
-    ]  # fmt: skip
 
 
 def test_a_card_needs_neither_torch_nor_what_measures_claims():

@@ -126,7 +126,12 @@ def test_no_stored_result_lacks_what_a_claim_asks_for():
 def test_deviations_are_found_and_told():
     part = Part("m:a", {"steps": 100, "beta": 4, "batch": 64}, deviations=("on a smaller grid",))
     asked = claim(settings={"steps": 57_600, "beta": [1, 4], "batch": 64, "optimiser": "Adam"})
-    assert deviations_of(asked, part) == ("steps: 100 in place of 57600", "on a smaller grid")
+    assert deviations_of(asked, part) == ("steps: 100 in place of 57,600", "on a smaller grid")
+    longer = replace(part, settings={"steps": 3840, "beta": 2, "batch": 64}, deviations=("on a smaller grid", "alone"))
+    shorter = replace(part, settings={"steps": 50})
+    assert deviations_of(asked, part, longer, shorter, part) == (
+        "steps: 100, 3,840 and 50 in place of 57,600", "beta: 2 in place of [1, 4]", "on a smaller grid", "alone",
+    )  # fmt: skip
 
 
 # ---- running them

@@ -81,6 +81,7 @@ BY_PROCESSOR = {
         "figure-5.2",
         "figure-5.6",
         "figure-3.11",
+        "figure-3.11-beta",
         "section-3.4.1-subset",
         "figure-3.12",
         "figure-5.1-xysquares",

@@ -29,7 +29,7 @@ MEASURES = {  # that their names do not tell, or not which way is better
     "reconstruction": "an error, the smaller the better",
     "left": "the share of the pixels' variance that reconstructions miss, the smaller the better",
     "rank": "the rank correlation of distances between codes with those between factors, self-pairs included",
-    "rank-distinct": "rank, of different images alone, and 0 unless it is positive along every factor",
+    "rank-distinct": "rank, of different images alone, a geometric mean over factors, 0 unless all are positive",
     "data-rank": "the rank correlation of distances between codes with perceived distances",
     "matrix-rank": "the rank correlation, along a factor, of places' mean distances with how far they are apart",
     "infom": "modularity, at most 1",

@@ -127,16 +127,12 @@ def _asked(metric: str, parts: Sequence[tuple[Part, list[dict]]]) -> list[tuple[
 def deviations_of(claim: Claim, *parts: Part) -> tuple[str, ...]:
     """Where the parts' settings, or those of the trainings that they compare, differ from what the claim copies from
     the paper, each setting once with all its values; then what the parts say themselves."""
-    differing = {}
-    for settings in (each for part in parts for each in part.trainings):
-        for name in claim.settings.keys() & settings.keys():
-            if not _agree(settings[name], claim.settings[name]):
-                differing.setdefault(name, {})[_written(settings[name])] = None
-    told = [
-        f"{name.replace('_', ' ')}: {_listed(differing[name])} in place of {_written(printed)}"
-        for name, printed in claim.settings.items()
-        if name in differing
-    ]
+    trainings, told = [each for part in parts for each in part.trainings], []
+    for name, printed in claim.settings.items():
+        ours = [each[name] for each in trainings if name in each and not _agree(each[name], printed)]
+        if ours:
+            values = _listed(dict.fromkeys(map(_written, ours)))
+            told.append(f"{name.replace('_', ' ')}: {values} in place of {_written(printed)}")
     return tuple(dict.fromkeys([*told, *(note for part in parts for note in part.deviations)]))
 
 

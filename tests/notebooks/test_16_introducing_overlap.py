@@ -209,7 +209,7 @@ def test_the_runs_of_the_thesis_size():
     assert (min(row[0] for row in soft), max(row[0] for row in soft)) == (0.09, 0.32)
     says("at the smaller one it is .03 to .11 in four runs and .34 in one", "lack then are edges, more than places")
     assert [row[0] for row in sorted(cheap)][::3] == [0.03, 0.11] and max(cheap)[0] == 0.34
-    places = [run["matrix-rank/reconstructions"] for run in runs_at_full_size("figure-3.11-beta")[1]]
+    places = [run["matrix-rank/reconstructions"] for run in runs_of("figure-3.11-beta")[1]]
     assert min(places) > 0.95
     says("With the blur and the larger β fourteen of the fifteen lie between .74 and .89, and one is .59")
     says("with the smaller one fourteen lie between .74 and .92, and one is .63")
@@ -261,10 +261,10 @@ def test_what_the_models_of_the_thesis_size_draw():
     assert held == [0.21, 0.18, 0.54] and all(3 < width / widths[2] < 10 for width in widths[:2])
 
 
-def runs_at_full_size(figure):
+def runs_of(figure, scale="full"):
     """The metrics of the runs of each part of a claim of the thesis, by seed."""
-    finished, parts = Store().results("full"), parts_of(CLAIMS[f"distances/{figure}"], "full")
-    return [[finished[run.id]["metrics"] for run in part.runs()] for part in parts]
+    parts = parts_of(CLAIMS[f"distances/{figure}"], scale)
+    return [[RESULTS[run.id]["metrics"] for run in part.runs()] for part in parts]
 
 
 def by_factor(runs, prefix=""):
@@ -278,7 +278,7 @@ def test_the_card_of_the_thesis_size():
     says("**Match**, with the network and the images of the thesis, in a fifth of its steps")
     assert (found.scale, found.verdict, found.n) == ("full", "match", 5) and not found.missing
     assert all(order.holds and not order.passing for order in found.orders)
-    runs = runs_at_full_size("figure-3.11")
+    runs = runs_of("figure-3.11")
     sharp, soft = (sorted(run["rank-distinct"] for run in each) for each in runs)
     says("with .81 on average with the blur and .43 with the squared error, where untrained networks have .05")
     says("plain means are .81, .47 and .07")
@@ -296,7 +296,7 @@ def test_the_card_of_the_thesis_size():
     says("the squared error's distances have no order at all along a factor")
     assert all(run["data-rank-distinct"] == 0 for run in runs[0])
     says("leave half as much of the variance (.20 for .42)", "a MIG of .02 for .05, a DCI of .07 for .18")
-    short = runs_at_full_size("figure-3.12")[2]
+    short = runs_of("figure-3.12")[2]
     scores = [[round(mean(run[key] for run in each), 2) for each in (runs[1], short)] for key in ("mig", "dci")]
     assert scores == [[0.02, 0.05], [0.07, 0.18]]
     assert [round(mean(run["left"] for run in each), 2) for each in (runs[1], short)] == [0.20, 0.42]
@@ -324,7 +324,7 @@ def test_one_price_for_both_losses():
     says("the last run with the blur, .74, is ahead of the first with the squared error")
     assert round(min(order.values[0]), 2) == 0.74 and max(order.values[1]) < min(order.values[0])
     says("there it is .81, a little lower with each of the five seeds", ".20 for .12")
-    dear, cheap = runs_at_full_size("figure-3.11")[1], runs_at_full_size("figure-3.11-beta")[1]
+    dear, cheap = runs_of("figure-3.11")[1], runs_of("figure-3.11-beta")[1]
     pairs = list(zip(dear, cheap, strict=True))
     assert all(one["rank-distinct"] < other["rank-distinct"] for one, other in pairs)
     assert [round(mean(run["left"] for run in each), 2) for each in (dear, cheap)] == [0.20, 0.12]
@@ -332,8 +332,7 @@ def test_one_price_for_both_losses():
     assert (round(min(ratios)), round(max(ratios))) == (24, 55) and "24 to 55 times" in found.claim.finding
     says("the blur spends 32 nats and has an order of .73 over distinct pairs", "of .1 it spends 14 and has .77")
     says("The squared error, between the two with 19, has 0")
-    sharp, soft = ([RESULTS[run.id]["metrics"] for run in part.runs()] for part in parts_of(found.claim, "small"))
-    own = [RESULTS[run.id]["metrics"] for run in parts_of(CLAIMS["distances/figure-3.11"], "small")[1].runs()]
+    (sharp, soft), own = runs_of("figure-3.11-beta", "small"), runs_of("figure-3.11", "small")[1]
     assert [round(mean(run["kl"] for run in each)) for each in (soft, own, sharp)] == [32, 14, 19]
     assert round(mean(run["rank-distinct"] for run in own), 2) == 0.77
     (order,) = (order for order in found.small.orders if order.first == "rank-distinct/mse-box")

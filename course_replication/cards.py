@@ -20,6 +20,7 @@ from course_replication.comparisons import LEARNT, Ordered, step_named
 from course_replication.plans import metrics_of
 from course_replication.store import RESULTS, Store
 from course_replication.verdicts import Verdict, best_verdict, verdict_of
+from course_replication.words import ended, one_line, sentence
 
 PAPER_NAMES = {
     "distances": "the thesis", "factorvae": "FactorVAE", "assumptions": "Common assumptions", "isa": "ISA-VAE",
@@ -221,19 +222,3 @@ def badge_of(verdict: Verdict) -> str:
     if verdict.verdict in ("not run", "out of reach"):
         return verdict.verdict
     return f"{verdict.verdict} · {verdict.kind} · {verdict.scale}"
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def ended(text: str) -> str:
-    """`text` on one line, with a full stop at the end."""
-    text = one_line(text)
-    return text + ("" if text.endswith((".", "!", "?")) else ".")
-
-
-def sentence(text: str) -> str:
-    """`text` on one line, with a capital first and a full stop at the end."""
-    text = ended(text)
-    return text[:1].upper() + text[1:]

@@ -6,6 +6,7 @@ from course_replication.arms import Arm, arm_named, deviation_text, redrawn_of, 
 from course_replication.claims import Claim, constant
 from course_replication.parts import Part
 from course_replication.runs import SCALES, Run, check_scale
+from course_replication.words import listed
 
 Plans = Mapping[str, tuple[Part, ...]]
 FIELDS = ("measurement", "arm", "settings", "each", "of", "name", "seeds", "deviations")  # of a run in claims/*.yml
@@ -131,7 +132,7 @@ def deviations_of(claim: Claim, *parts: Part) -> tuple[str, ...]:
     for name, printed in claim.settings.items():
         ours = [each[name] for each in trainings if name in each and not _agree(each[name], printed)]
         if ours:
-            values = _listed(dict.fromkeys(map(_written, ours)))
+            values = listed(dict.fromkeys(map(_written, ours)))
             told.append(f"{name.replace('_', ' ')}: {values} in place of {_written(printed)}")
     return tuple(dict.fromkeys([*told, *(note for part in parts for note in part.deviations)]))
 
@@ -144,11 +145,6 @@ def lengths_of(parts: Iterable[Part]) -> tuple[tuple[int, int | None], ...]:
 
 def _agree(ours, printed) -> bool:
     return ours == printed or isinstance(printed, list) and ours in printed
-
-
-def _listed(values: Iterable[str]) -> str:
-    *others, last = values
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _written(setting) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pybtex.database import Entry, parse_file
 
 import notebook_io
+from course_replication.words import listed
 
 SOURCE = notebook_io.ROOT / "book" / "references.bib"
 PAGE = notebook_io.ROOT / "book" / "bibliography.md"
@@ -41,13 +42,12 @@ def line(key: str, entry: Entry) -> str:
         for person in entry.persons["author"]
     ]
     people = [f"{first} {last}".strip() for first, last in zip(initials, _names(entry), strict=True)]
-    authors = people[0] if len(people) == 1 else ", ".join(people[:-1]) + f" and {people[-1]}"
     where = _plain(entry.fields.get("booktitle") or entry.fields.get("journal") or entry.fields["publisher"])
     title, year = _plain(entry.fields["title"]), entry.fields["year"]
     address = (
         f" [{entry.fields['url'].removeprefix('https://')}]({entry.fields['url']})" if "url" in entry.fields else ""
     )
-    return f"({key})=\n{_plain(authors)} ({year}). *{title}*. {where}.{address}"
+    return f"({key})=\n{_plain(listed(people))} ({year}). *{title}*. {where}.{address}"
 
 
 def page() -> str:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 import notebook_io
+from course_replication.words import listed
 
 FILE = notebook_io.ROOT / "benchmarks" / "metrics_costs.json"
 NAMES = {"numpy": "NumPy", "python": "Python", "scikit-learn": "scikit-learn", "scipy": "SciPy", "torch": "PyTorch"}
@@ -88,11 +89,7 @@ def in_words(slopes: dict[str, float]) -> str:
     kinds = {}
     for axis, slope in sorted(slopes.items(), key=lambda entry: -entry[1]):
         kinds.setdefault(next(words for most, words in WORDS.items() if slope <= most), []).append(axis)
-    return ", ".join(f"{words} {_listed(sorted(axes, key=AXES.index))}" for words, axes in kinds.items())
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return ", ".join(f"{words} {listed(sorted(axes, key=AXES.index))}" for words, axes in kinds.items())
 
 
 def megabytes(entry: dict) -> int:

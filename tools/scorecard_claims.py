@@ -11,8 +11,9 @@ import notebook_io
 import scorecard_figures
 from course_replication import Card, Run, Verdict
 from course_replication.card_tables import Table, tables_of
-from course_replication.cards import PAPER_NAMES, badge_of, one_line, remarks_html, sentence
+from course_replication.cards import PAPER_NAMES, badge_of, remarks_html
 from course_replication.plans import runs_of
+from course_replication.words import one_line, sentence
 from scorecard_counts import TESTED, place
 
 KINDS = {"exact": "needs no training", "theory": "needs no training", "trained": "needs trainings"}

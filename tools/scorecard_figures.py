@@ -13,6 +13,7 @@ from course_replication.card_tables import named, plain
 from course_replication.claims import constant
 from course_replication.measurements.constructions import SHAPES
 from course_replication.verdicts import KINDS, VERDICTS
+from course_replication.words import listed
 from scorecard_counts import SCALES, TESTED
 
 FEWEST = 4  # numbers of a claim that are worth a picture
@@ -164,7 +165,7 @@ def _panels(names: Sequence[str]) -> str:
     names = [named(name) for name in names]
     if len(names) == 1:
         return f"One panel, {names[0]}"
-    return f"{len(names)} panels, {', '.join(names[:-1])} and {names[-1]}"
+    return f"{len(names)} panels, {listed(names)}"
 
 
 def _gaps(verdict: Verdict) -> dict[str, float]:

@@ -5,9 +5,9 @@ from html import escape
 from itertools import groupby
 
 from course_replication import Verdict
-from course_replication.cards import sentence
 from course_replication.plans import runs_of
 from course_replication.runs import measurement_of
+from course_replication.words import sentence
 from scorecard_claims import plain_text, runs_behind
 from scorecard_pages import MADE
 

@@ -11,9 +11,11 @@ from course_replication.measurements.kernels import trained_kernel
 from course_replication.measurements.square_kernels import SquaresKernel
 from course_replication.store import RESULTS
 
+STORED = ("small", "full")  # scales of runs that have left a kernel of either radius
+
 
 def kernel_path(radius: int, scale: str = "small") -> Path:
-    check_choice(("small", "full"), scale=scale)
+    check_choice(STORED, scale=scale)
     return RESULTS.with_name(f"kernel-{radius}{'-full' if scale == 'full' else ''}.safetensors")
 
 

@@ -27,7 +27,7 @@ from course_replication.measurements.float_triplets import FloatTripletVAE
 from course_replication.measurements.kernels import small_kernel
 from course_replication.measurements.small_shapes import SmallShapes
 from course_replication.measurements.small_sprites import SmallSprites
-from course_replication.measurements.stored_kernels import load_kernel
+from course_replication.measurements.stored_kernels import STORED, load_kernel
 from course_replication.measurements.trained_scores import (
     IMAGES,
     dci_score,
@@ -39,6 +39,7 @@ from course_replication.measurements.trained_scores import (
     watched,
 )
 from course_replication.runs import Context, Run
+from course_replication.words import listed
 
 Scores = dict[str, float]
 NETWORKS = {"mlp": mlp_vae, "conv": conv_vae}
@@ -229,7 +230,7 @@ def _untrained_dci(options: tuple, network: str, latents: int, seed: int, points
 
 
 def _stored_kernel(radius: int, run: str) -> Tensor:
-    kernel, config = load_kernel(radius)
-    if config["id"] != run:
-        raise ValueError(f"kernel: got {run!r}; the stored one of radius {radius} is that of {config['id']!r}.")
-    return kernel
+    stored = {config["id"]: kernel for kernel, config in (load_kernel(radius, scale) for scale in STORED)}
+    if run not in stored:
+        raise ValueError(f"kernel: got {run!r}; those stored of radius {radius} are of {listed(stored)}.")
+    return stored[run]

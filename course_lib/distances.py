@@ -152,14 +152,16 @@ def correlation_table(
     batch_size : the random pairs are drawn within batches of this many points; None draws both ends independently.
     by : the ground-truth distance, as in `sampling.factor_distance`.
 
-    A constant distance has correlation 0. Chapter 14.
+    A constant distance has correlation 0; distances that differ by less than a millionth of the largest are equal.
+    Chapter 14.
     """
     check_integers(2, n=n)
     truth = ground_truth_distance(space, by=by)
     rows = _varying(space).items()
     samples = {row: factor_pairs(space, name, n, generator, distinct=not self_pairs) for row, name in rows}
     samples["random"] = random_pairs(space, n, generator, batch_size=batch_size)
-    rows = {row: correlations(truth(*pairs), _measured(distance, *pairs)) for row, pairs in samples.items()}
+    measured = {row: round_distances(_measured(distance, *pairs)) for row, pairs in samples.items()}
+    rows = {row: correlations(truth(*pairs), measured[row]) for row, pairs in samples.items()}
     return pandas.DataFrame.from_dict(rows, orient="index", columns=["linear", "rank"]).rename_axis("factor")
 
 

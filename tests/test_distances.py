@@ -139,6 +139,19 @@ def test_self_pairs_alone_make_a_correlation():
     assert (distinct.loc[list(DATA.space.names)] == 0).all().all()
 
 
+def test_equal_distances_stay_equal_through_rounding():
+    """A turned one-hot code: any two places of a factor are √2 apart, but for the last digit."""
+    space = FactorSpace(["x", "y"], [8, 8])
+    turn = torch.linalg.qr(torch.randn(16, 16, generator=generator(1), dtype=torch.float64))[0]
+    code = (torch.eye(8, dtype=torch.float64)[space.factors(torch.arange(64))]).flatten(1) @ turn
+
+    def distance(first, second):
+        return (code[first] - code[second]).norm(dim=1)
+
+    table = correlation_table(distance, space, generator(2), n=2000, self_pairs=False)
+    assert (table.loc[["x", "y"]].to_numpy() == 0).all() and table.loc["random", "rank"] > 0.3
+
+
 def test_correlations_come_from_scipy_and_are_0_for_constants():
     first, second = torch.randn(2, 50, generator=generator(6), dtype=torch.float64)
     assert correlations(first, second) == (pearsonr(first, second).statistic, spearmanr(first, second).statistic)

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from course_lib.arguments import MOST, check_integers
-from course_lib.metrics.encodings import Encodings, as_table
+from course_lib.metrics.encodings import Encodings, as_table, settle
 from course_lib.metrics.fixed_factor import CHUNK, draw_factors, points_with_fixed_factor, varying_factors
 from course_lib.metrics.samples import generator, warn_if_few, warn_if_single
 from course_lib.metrics.scale import powers
@@ -44,7 +44,7 @@ def factor_vae_score(
     factors = varying_factors(table.space)
     warn_if_few(num_samples, 100 * len(factors), "FactorVAE")
     warn_if_single(factors, "FactorVAE")
-    spread = table(singles(table.space, SPREAD_SAMPLES, draws)).double().numpy()
+    spread = settle(table(singles(table.space, SPREAD_SAMPLES, draws))).numpy()
     power = powers(spread)
     scaled = np.where(np.ptp(spread, axis=0) > 0, np.ldexp(spread, -power).std(0), 0)
     deviation = np.ldexp(scaled, power)

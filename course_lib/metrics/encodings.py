@@ -11,6 +11,7 @@ from course_lib.data import GridDataset
 LIMIT = 3 * 2**27  # bytes of latents that a table may hold: scores need some room below a gigabyte as well
 LARGEST = 1e300  # magnitude of a latent: differences and sums of a sample must be finite as well
 ROUNDING = 16  # units in the last place within which a latent counts as not having moved
+DISTINCT = 1000  # values of a latent, up to which those that differ by rounding are one
 
 
 class Encodings:
@@ -114,14 +115,20 @@ def rounding(latents: Tensor) -> Tensor:
 
 
 def settle(latents: Tensor) -> Tensor:
-    """latents (n, D) as float64, a column that moves within rounding only made constant.
+    """latents (n, D) as float64, values of a column that differ by rounding only made equal.
 
-    What an encoder computes is never quite constant, and a score that divides by a spread would take the noise of the
-    last digit for a signal.
+    What an encoder computes is never quite constant, and sin 0 is not quite sin π: a score that divides by a spread, or
+    puts the edge of a bin between the two, would take the noise of the last digit for a signal. Columns of more than
+    1,000 different values stay as they are: there some lie as close by chance.
     """
-    low, high = latents.aminmax(dim=0)
-    still = (high.double() - low.double()) <= rounding(latents)
-    return torch.where(still, latents[:1].double(), latents.double())
+    values, order = latents.double().sort(dim=0)
+    unit = rounding(latents)
+    apart = values.diff(dim=0, prepend=values[:1] - torch.inf) > unit
+    first = torch.where(apart, values, -torch.inf).cummax(0).values  # of those that follow without a gap
+    widest = 2 * unit.clamp(min=torch.finfo(unit.dtype).tiny)
+    equal = first + ((values - first) / widest).floor() * widest  # in steps, as what follows may go far
+    few = (equal.diff(dim=0) > 0).sum(0) < DISTINCT
+    return torch.empty_like(values).scatter_(0, order, torch.where(few, equal, values))
 
 
 def as_table(encode, data: GridDataset | None) -> Encodings:

@@ -7,6 +7,7 @@ import torch
 from course_lib import metrics
 from course_lib.distances import round_distances
 from course_lib.metrics import Encodings
+from course_lib.metrics.encodings import settle
 from course_lib.metrics.fixed_factor import mean_differences
 from course_lib.metrics.samples import generator
 
@@ -30,6 +31,38 @@ def test_rounding_noise_in_a_constant_latent_changes_no_score(small, factors_of)
         score = getattr(metrics, name)
         assert float(score(moving)) == pytest.approx(float(score(still)), abs=1e-6), name
     assert metrics.axis_alignment_ratio(moving).values["y_G"] == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_values_that_differ_by_rounding_are_one(tiny_grid, factors_of, dtype):
+    """The sine of eight places has five values, 2, 2, 2, 1 and 1 of 8, and the cosine knows as much: the gap is 0."""
+    data = tiny_grid(8, 4)
+    turn = factors_of(data).double()[:, 0] * np.pi / 4
+    sine, both = (
+        Encodings.from_table(torch.stack(columns, 1).to(dtype), data)
+        for columns in ([turn.sin()], [turn.sin(), turn.cos()])
+    )
+    assert len(sine(torch.arange(32)).unique()) > 5, "for rounding"
+    assert metrics.mig(both, num_samples=4000).values["f0"] == pytest.approx(0, abs=0.01)
+    assert metrics.mig(sine, num_samples=4000).values["f0"] == pytest.approx(0.75, abs=0.01)
+    assert metrics.infomec(sine, num_samples=4000).values["infoe_f0"] == pytest.approx(0.75, abs=0.02)
+    assert metrics.dci(sine, num_samples=2000, num_test=2000, jobs=1).values["informativeness_f0"] < 0.68  # 5 of 8
+
+
+def test_a_collapsed_code_of_one_last_digit_has_no_votes(small, factors_of):
+    ulp = torch.finfo(torch.float32).eps
+    collapsed = 1 + ulp * (factors_of(small)[:, :2] > 3).float()
+    assert float(metrics.factor_vae_score(Encodings.from_table(collapsed, small))) == 0
+
+
+@pytest.mark.parametrize(("values", "left"), [(500, 250), (4000, 4000)])
+def test_columns_of_many_values_are_left_alone(values, left):
+    """Pairs that are as close as rounding: of few values each is one, of many some are so by chance."""
+    column = torch.linspace(1, 2, values // 2, dtype=torch.float64)
+    column = torch.cat([column, column * (1 + 1e-15)])[:, None]
+    settled = settle(column)
+    assert len(column.unique()) == values and len(settled.unique()) == left
+    assert (settled - column).abs().max() < 1e-14
 
 
 @pytest.mark.parametrize("name", ["downstream_trees", "dci"])

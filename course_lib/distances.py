@@ -16,8 +16,8 @@ from course_lib.arguments import as_tensor, check_choice, check_instance, check_
 from course_lib.data import GridDataset
 from course_lib.factors import FactorSpace
 from course_lib.losses.blur import blur
-from course_lib.losses.reconstruction import BLURS, check_kernel, overlap_kernel
-from course_lib.sampling import factor_distance, factor_pairs, random_pairs, traversals
+from course_lib.losses.reconstruction import BLURS, check_kernel, overlap_kernel_for
+from course_lib.sampling import ORDERS, factor_distance, factor_pairs, random_pairs, traversals
 
 Distance = Callable[[Tensor, Tensor], Tensor]
 
@@ -29,6 +29,8 @@ def ground_truth_distance(space: FactorSpace, *, by: str = "l1") -> Distance:
 
     Chapter 14.
     """
+    check_instance(FactorSpace, "a FactorSpace, such as data.space", space=space)
+    check_choice(ORDERS, by=by)
 
     def distance(first: Tensor, second: Tensor) -> Tensor:
         return factor_distance(space, first, second, by=by).double().cpu()
@@ -49,7 +51,7 @@ def perceived_distance(data: GridDataset, *, loss: str | Tensor = "mse") -> Dist
         kernel = check_kernel(loss)
     else:
         check_choice(("mse", *BLURS), loss=loss)
-        kernel = overlap_kernel(loss, data.shape[-1]) if loss in BLURS else None
+        kernel = overlap_kernel_for(data.shape, loss=loss) if loss in BLURS else None
 
     def distance(first: Tensor, second: Tensor) -> Tensor:
         difference = data.images(first).float().sub_(data.images(second)).div_(255)
@@ -190,6 +192,7 @@ def round_distances(distances: Tensor) -> Tensor:
 
 def _varying(space: FactorSpace) -> dict[str, str]:
     """The factors that vary, by the names of their rows: one called "random" does not take the row of random pairs."""
+    check_instance(FactorSpace, "a FactorSpace, such as data.space", space=space)
     names = (name for name, size in zip(space.names, space.sizes, strict=True) if size > 1)
     return {f"{name} (factor)" if name == "random" else name: name for name in names}
 

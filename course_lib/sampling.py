@@ -102,6 +102,7 @@ def traversals(space: FactorSpace, factor: int | str, n: int, generator: torch.G
 
     Chapter 14.
     """
+    _check(space, n, generator)
     place = space.position(factor)
     start = singles(space, n, generator)
     start = start - space.factors(start)[:, place] * space.strides[place]
@@ -118,6 +119,7 @@ def factor_pairs(
 
     Chapter 14.
     """
+    _check(space, n, generator)
     place = space.position(factor)
     size = space.sizes[place]
     if distinct and size < 2:
@@ -154,6 +156,7 @@ def factor_distance(space: FactorSpace, first: Tensor, second: Tensor, *, by: st
 
     Chapter 14.
     """
+    check_instance(FactorSpace, "a FactorSpace, such as data.space", space=space)
     check_choice(ORDERS, by=by)
     difference = (space.factors(first) - space.factors(second)).abs()
     if by == "differing":

@@ -119,11 +119,11 @@ def bootstrap(sizes, scores, by: str = "seeds", draws: int = 1000, seed: int = 0
 def held_out(fit, sizes, scores, held: int) -> np.ndarray:
     """What a law that is fitted to all but the `held` largest sizes predicts there, over what was found: (held,).
 
-    fit : `power_law` or `levelling`, or a function like them; sizes, scores : (K,). 1 is a perfect prediction.
-    Chapter 13.
+    fit : `power_law` or `levelling`, or a function like them; sizes, scores : (K,); held from 1 to K − 1. 1 is a
+    perfect prediction. Chapter 13.
     """
-    (held,) = check_integers(1, held=held)
     sizes, scores = _checked(sizes, scores, fewest=2)
+    (held,) = check_integers(1, len(sizes) - 1, held=held)
     order = np.argsort(sizes)
     near, far = order[:-held], order[-held:]
     return fit(sizes[near], scores[near])(sizes[far]) / scores[far]

@@ -22,6 +22,7 @@ from course_lib.factors import FactorSpace
 from course_lib.losses.blur import gaussian_kernel
 
 DATA = XYSquares(1, 2, squares=2, image_size=16)
+ODD = XYSquares(1, 8, squares=1, image_size=15)
 
 
 def generator(seed=0):
@@ -192,10 +193,11 @@ def test_arrays_lists_and_latents_of_whole_numbers():
         (lambda: perceived_distance(DATA, loss="l1"), "loss: got 'l1'; allowed are 'mse', 'mse-box', 'mse-gaussian'"),
         (lambda: latent_distance(lambda x: x, DATA, norm=3), "norm: got 3; allowed are 1, 2"),
         (lambda: correlation_table(lambda a, b: a, DATA.space, generator(), n=1), "n: got 1"),
-        (
-            lambda: ground_truth_distance(DATA.space, by="l2")(torch.zeros(1, dtype=int), torch.zeros(1, dtype=int)),
-            "by: ",
-        ),
+        (lambda: perceived_distance(ODD, loss="mse-box"), "loss: got 'mse-box' for 15×15 pixels; allowed are equal"),
+        (lambda: ground_truth_distance(DATA.space, by="l2"), "by: got 'l2'; allowed are 'scaled_l1'"),
+        (lambda: ground_truth_distance(DATA), "space: got XYSquares; allowed is a FactorSpace"),
+        (lambda: distance_matrix(lambda a, b: a, DATA, 0, generator()), "space: got XYSquares"),
+        (lambda: distance_samples(lambda a, b: a, DATA, generator()), "space: got XYSquares"),
     ],
 )
 def test_errors_name_the_argument_and_what_is_allowed(call, words):

@@ -233,6 +233,9 @@ def test_errors_name_the_argument_and_what_is_allowed(call, words):
     ("call", "words"),
     [
         (lambda: pairs(FactorSpace(("a", "b"), (1, 1)), 4, generator()), "space: got .*no factor varies"),
+        (lambda: traversals(None, "b", 4, generator()), "space: got None; allowed is a FactorSpace"),
+        (lambda: factor_pairs(None, "b", 4, generator()), "space: got None"),
+        (lambda: factor_distance(None, torch.tensor([0]), torch.tensor([1])), "space: got None"),
         (lambda: batch_triplets(4, 6, generator(), "mse"), "distance: got 'mse'"),
         (lambda: batch_triplets(4, 6, generator(), lambda a, b: (a - b) * float("nan")), "distance: got NaN"),
         (lambda: batch_triplets(4, 6, generator(), lambda a, b: torch.ones(1)), r"distance: got shape \(1,\) for 6"),

@@ -93,6 +93,7 @@ def test_a_fit_is_held_against_sizes_that_it_has_not_seen():
         (lambda: bootstrap([1, 2], [[1, 2]], by="rows"), "by: got 'rows'"),
         (lambda: bootstrap([1, 2], [[1, 2]], draws=0), "draws: got 0"),
         (lambda: held_out(power_law, [1, 2, 3], [1, 2, 3], 0), "held: got 0"),
+        (lambda: held_out(power_law, [1, 2, 3], [1, 2, 3], 3), "held: got 3; allowed are integers from 1 to 2"),
     ],
 )
 def test_errors_name_the_argument(call, words):

@@ -132,6 +132,8 @@ def _check_faders(faders) -> tuple[Fader, ...]:
         raise ValueError(f"faders: got {len(faders)}; allowed are 1 to {len(LETTERS)}.")
     for place, fader in enumerate(faders):
         check_instance((Fader, list, tuple), "a Fader or its arguments", **{f"faders[{place}]": fader})
+        if not isinstance(fader, Fader) and not 4 <= len(fader) <= 6:
+            raise ValueError(f"faders[{place}]: got {len(fader)} arguments; allowed are 4 to 6, as of a Fader.")
     return tuple(fader if isinstance(fader, Fader) else Fader(*fader) for fader in faders)
 
 

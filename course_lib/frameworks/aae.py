@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from course_lib.arguments import check_numbers, check_seed, check_widths
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.losses import discrimination
 from course_lib.models import VAE, DiagonalGaussian, Discriminator
 
@@ -61,7 +61,7 @@ class AAE(Framework):
         return own if player == "discriminator" else super().adam(player)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        (images,) = views
+        (images,) = check_views(views, 1)
         if step.player == "discriminator":
             return {"discriminator": self.discrimination(images, step)}
         posterior = self.model.encode(images)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from course_lib.arguments import check_numbers
 from course_lib.factors import FactorSpace
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.losses import kl_to_standard_normal, shared_latents, symmetric_kl
 from course_lib.models import VAE, DiagonalGaussian
 from course_lib.sampling import check_range, pairs
@@ -59,7 +59,7 @@ class AdaGVAE(Framework):
         return pairs(space, batch_size, generator, k=self.k)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        images = views.flatten(0, 1)
+        images = check_views(views, 2).flatten(0, 1)
         mean, log_variance = (statistic.unflatten(0, (2, -1)) for statistic in self.model.encode(images))
         first, second = map(DiagonalGaussian, mean, log_variance)
         shared = self.shared(first, second)

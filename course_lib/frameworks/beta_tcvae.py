@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from course_lib.arguments import check_choice, check_instance, check_integers, check_numbers
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.losses import ESTIMATORS, aggregate_log_densities, kl_to_standard_normal, standard_normal_log_density
 from course_lib.models import VAE
 
@@ -56,7 +56,7 @@ class BetaTCVAE(Framework):
         )
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        (images,) = views
+        (images,) = check_views(views, 1)
         posterior = self.model.encode(images)
         latents = posterior.rsample(step.generator)
         size = self.model.dataset_size if self.dataset_size is None else self.dataset_size

@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from course_lib.arguments import check_numbers
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.losses import kl_to_standard_normal
 from course_lib.models import VAE
 
@@ -33,7 +33,7 @@ class BetaVAE(Framework):
         super().__init__(model, beta=beta, reconstruction=reconstruction, reduction=reduction)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        (images,) = views
+        (images,) = check_views(views, 1)
         posterior = self.model.encode(images)
         decoded = self.model.decode(posterior.rsample(step.generator))
         return {

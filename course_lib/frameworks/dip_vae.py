@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from course_lib.arguments import check_batch, check_choice, check_numbers
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.losses import kl_to_standard_normal
 from course_lib.models import VAE, DiagonalGaussian
 
@@ -55,7 +55,7 @@ class DIPVAE(Framework):
         )
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        (images,) = views
+        (images,) = check_views(views, 1)
         posterior = self.model.encode(images)
         decoded = self.model.decode(posterior.rsample(step.generator))
         covariance = self.covariance(posterior)

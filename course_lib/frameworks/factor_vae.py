@@ -7,7 +7,7 @@ from torch import Tensor
 
 from course_lib.arguments import check_numbers, check_seed, check_widths
 from course_lib.factors import FactorSpace
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.losses import discrimination, kl_to_standard_normal, permuted_latents
 from course_lib.models import VAE, Discriminator
 from course_lib.sampling import singles
@@ -77,7 +77,7 @@ class FactorVAE(Framework):
         return singles(space, 2 * batch_size, generator).view(2, batch_size)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        images, others = views
+        images, others = check_views(views, 2)
         if step.player == "discriminator":
             return {"discriminator": self.discrimination(images, others, step)}
         posterior = self.model.encode(images)

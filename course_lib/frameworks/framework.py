@@ -12,11 +12,12 @@ from course_lib.arguments import as_tensor, check_choice, check_instance
 from course_lib.data import standardise
 from course_lib.factors import FactorSpace
 from course_lib.losses import reconstruction_loss, standard_normal_log_density
-from course_lib.models import GAN, VAE, DiagonalGaussian
+from course_lib.models import VAE, DiagonalGaussian
 from course_lib.sampling import singles
 from course_lib.storage import TRAINING, flaw, read_tensors, write_tensors
 
 REDUCTIONS = ("sum", "mean")
+OF_VAE = ("shape", "latent_dim", "encode", "decode")  # a module with these may stand in for a VAE
 KERNEL = "kernel"  # stands in the configuration for a kernel, which is saved among the weights
 
 
@@ -60,9 +61,8 @@ class Framework(nn.Module, ABC):
 
     def __init__(self, model: VAE, *, reconstruction: str | Tensor, reduction: str, **arguments):
         super().__init__()
-        check_instance(nn.Module, "a VAE, such as conv_vae(data)", model=model)
-        if isinstance(model, GAN):
-            raise ValueError("model: got GAN; allowed is a VAE, such as conv_vae(data).")
+        if not (isinstance(model, nn.Module) and all(hasattr(model, part) for part in OF_VAE)):
+            check_instance(VAE, "a VAE, such as conv_vae(data)", model=model)
         check_choice(REDUCTIONS, reduction=reduction)
         self.model, self.likelihood = model, reconstruction_loss(model, reconstruction)
         self._reconstruction = reconstruction if isinstance(reconstruction, str) else KERNEL
@@ -89,7 +89,7 @@ class Framework(nn.Module, ABC):
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
         """The weighted terms of the objective, in the order of the equation; the objective is their sum.
 
-        views: standardised images (V, B, C, H, W).
+        views: standardised images (V, B, C, H, W), as many views as `sample` gives. Raises ValueError for others.
         """
 
     def sample(self, space: FactorSpace, batch_size: int, generator: torch.Generator) -> Tensor:
@@ -195,6 +195,13 @@ class Framework(nn.Module, ABC):
         if images.dtype == torch.uint8:
             return standardise(images, self.model.pixel_mean, self.model.pixel_std)
         return finite(images.to(torch.float32), "images")
+
+
+def check_views(views: Tensor, number: int) -> Tensor:
+    """`views` (V, B, C, H, W), or a ValueError unless V is `number`."""
+    if views.shape[:1] != (number,):
+        raise ValueError(f"views: got shape {tuple(views.shape)}; allowed is ({number}, B, C, H, W).")
+    return views
 
 
 def finite(values: Tensor, argument: str) -> Tensor:

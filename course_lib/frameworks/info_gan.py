@@ -9,7 +9,7 @@ from torch.nn.functional import softplus
 
 from course_lib.arguments import check_batch, check_instance, check_integers, check_numbers
 from course_lib.factors import FactorSpace
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.losses import discrimination, unstandardise
 from course_lib.models import GAN, Codes
 from course_lib.sampling import singles
@@ -80,7 +80,7 @@ class InfoGAN(Framework):
         return singles(space, turns * batch_size, generator).view(turns, batch_size)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        check_batch(views.shape[1], "batch normalisation")
+        check_batch(check_views(views, self.discriminator_turns).shape[1], "batch normalisation")
         self.model.train()
         real, latents = views[step.turn], self.model.sample(views.shape[1], step.generator)
         if step.player == "discriminator":

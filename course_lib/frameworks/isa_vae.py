@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from torch import Tensor, nn
 
 from course_lib.arguments import check_choice, check_numbers
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.models import VAE, DiagonalGaussian
 from course_lib.theory.lp_nested import LpNested
 
@@ -84,7 +84,7 @@ class ISAVAE(Framework):
         return self.prior.log_density(latents)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        (images,) = views
+        (images,) = check_views(views, 1)
         posterior = self.model.encode(images)
         latents = posterior.rsample(step.generator)
         return {

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.arguments import check_integers, check_numbers
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.models import VAE
 
 SPAN = 0.5  # a codebook's values start evenly spaced from −½ to ½
@@ -80,7 +80,7 @@ class QLAE(Framework):
         return self.codebook.expand(len(latents), -1, -1).gather(-1, nearest).squeeze(-1)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        (images,) = views
+        (images,) = check_views(views, 1)
         latents = self.model.encode(images).mean
         codes = self.quantise(latents)
         straight_through = latents + (codes - latents).detach()

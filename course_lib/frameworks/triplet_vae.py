@@ -5,7 +5,7 @@ from torch import Tensor
 
 from course_lib.arguments import check_choice, check_integers, check_numbers
 from course_lib.factors import FactorSpace
-from course_lib.frameworks.framework import Framework, Step
+from course_lib.frameworks.framework import Framework, Step, check_views
 from course_lib.losses import kl_to_standard_normal, norm_distance, triplet_loss
 from course_lib.models import VAE, DiagonalGaussian
 from course_lib.sampling import ORDERS, batch_triplets, singles, triplets
@@ -72,7 +72,7 @@ class TripletVAE(Framework):
         return triplets(space, batch_size, generator, by=self.by)
 
     def loss(self, views: Tensor, step: Step) -> dict[str, Tensor]:
-        images = views.flatten(0, 1)
+        images = check_views(views, 1 if self.by == PERCEIVED else 3).flatten(0, 1)
         posterior = self.model.encode(images)
         latents = posterior.rsample(step.generator)
         decoded = self.model.decode(latents if self.decoder_gradient else latents.detach())

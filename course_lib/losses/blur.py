@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.fft import irfft2, rfft2
 from torch.nn.functional import conv1d, pad
 
-from course_lib.arguments import check_integers, check_numbers
+from course_lib.arguments import check_instance, check_integers, check_numbers
 
 DENSE = 24 * 24  # pixels up to which one dense matrix is quicker than Fourier transforms (benchmarks/blur.py)
 
@@ -40,12 +40,13 @@ def blur(images: Tensor, kernel: Tensor) -> Tensor:
     """Each channel of images (..., H, W) blurred with `kernel`, the same shape; differentiable in both.
 
     Whichever way is quickest: two banded matrices for a one-dimensional kernel, else one dense matrix for small images
-    and Fourier transforms for large ones. Always in the precision of `images`, whatever autocast surrounds the call.
-    Chapter 16.
+    and Fourier transforms for large ones. Always in the precision of `images`, whatever autocast surrounds the call;
+    half types are transformed in float32. Raises ValueError for images or a kernel that do not fit. Chapter 16.
     """
     if not isinstance(images, Tensor) or not images.is_floating_point() or images.ndim < 2:
         got = f"{images.dtype} {tuple(images.shape)}" if isinstance(images, Tensor) else type(images).__name__
         raise ValueError(f"images: got {got}; allowed are floating-point tensors (..., H, W).")
+    check_instance(Tensor, "a tensor", kernel=kernel)
     if kernel.ndim not in (1, 2) or any(side % 2 == 0 for side in kernel.shape):
         raise ValueError(f"kernel: got shape {tuple(kernel.shape)}; allowed are (k,) and (k, l) with odd sides.")
     with torch.autocast(images.device.type, enabled=False):
@@ -83,11 +84,13 @@ def dense_blur(images: Tensor, kernel: Tensor) -> Tensor:
 def fourier_blur(images: Tensor, kernel: Tensor) -> Tensor:
     """A product of Fourier transforms, the images padded so that nothing reaches around the edge."""
     height, width = images.shape[-2:]
+    dtype = images.dtype  # no half type has transforms for every size and device
+    images, kernel = (each.to(torch.promote_types(dtype, torch.float32)) for each in (images, kernel))
     kernel, reach = _within_reach(kernel, height, width)
     size = [next_fast_len(side + far, real=True) for side, far in zip((height, width), reach, strict=True)]
     margins = (0, size[1] - kernel.shape[1], 0, size[0] - kernel.shape[0])
     folded = pad(kernel, margins).roll((-reach[0], -reach[1]), (0, 1))  # the centre at 0
-    return irfft2(rfft2(images, size) * rfft2(folded).conj(), size)[..., :height, :width]
+    return irfft2(rfft2(images, size) * rfft2(folded).conj(), size)[..., :height, :width].to(dtype)
 
 
 def _within_reach(kernel: Tensor, height: int, width: int) -> tuple[Tensor, tuple[int, int]]:

@@ -6,6 +6,7 @@ of an element to make it a log-probability (of a standardised pixel), or None wh
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -112,7 +113,7 @@ def reconstruction_loss(model: nn.Module, reconstruction: str | Tensor) -> Recon
         return BlurredSquaredError(model, check_kernel(reconstruction).clone())
     check_choice(RECONSTRUCTIONS, reconstruction=reconstruction)
     if reconstruction in BLURS:
-        return BlurredSquaredError(model, overlap_kernel(reconstruction, model.shape[-1]), kept=False)
+        return BlurredSquaredError(model, overlap_kernel_for(model.shape, reconstruction=reconstruction), kept=False)
     return {"mse": SquaredError, "bce": BinaryCrossEntropy}[reconstruction](model)
 
 
@@ -126,17 +127,30 @@ def overlap_kernel(loss: str, side: int) -> Tensor:
     return kernel * len(kernel) ** 0.5  # whose outer product with itself is √α = (side − 1) times the plain one
 
 
+def overlap_kernel_for(shape: Sequence[int], **named: str) -> Tensor:
+    """`overlap_kernel` for images of `shape` (C, H, W), with the loss under the name of its argument.
+
+    Raises a ValueError, which names that argument, unless the images are square and of an even side.
+    """
+    ((argument, loss),) = named.items()
+    height, width = shape[-2:]
+    if height != width or height % 2:
+        raise ValueError(f"{argument}: got {loss!r} for {height}×{width} pixels; allowed are equal, even sides.")
+    return overlap_kernel(loss, width)
+
+
 def check_kernel(kernel: Tensor) -> Tensor:
-    """The kernel as float32, without gradient; a ValueError unless it has one or two axes of odd length."""
+    """The kernel as float32, without gradient; a ValueError unless it is real, with one or two axes of odd length."""
     if not isinstance(kernel, Tensor):
         raise ValueError(
             f"reconstruction: got {type(kernel).__name__}; allowed are {', '.join(map(repr, RECONSTRUCTIONS))}, or a "
             "kernel tensor."
         )
-    if kernel.ndim not in (1, 2) or any(side % 2 == 0 for side in kernel.shape) or not kernel.isfinite().all():
+    fits = kernel.ndim in (1, 2) and all(side % 2 for side in kernel.shape)
+    if not fits or kernel.is_complex() or not kernel.isfinite().all():
         raise ValueError(
-            f"reconstruction: got a kernel of shape {tuple(kernel.shape)}; allowed are finite ones (k,) or (k, l) with "
-            "odd sides."
+            f"reconstruction: got a kernel of shape {tuple(kernel.shape)}, {kernel.dtype}; allowed are "
+            "finite, real ones (k,) or (k, l) with odd sides."
         )
     return kernel.detach().float()
 

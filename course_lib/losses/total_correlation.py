@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor
 
-from course_lib.arguments import check_batch, check_choice
+from course_lib.arguments import check_batch, check_choice, check_integers
 from course_lib.models import DiagonalGaussian
 
 ESTIMATORS = ("mws", "mss", "batch")
@@ -40,16 +40,20 @@ def log_weights(estimator: str, batch_size: int, dataset_size: int | Tensor, dev
         The paper gives one of the others a little less than the rest; this is the average over which one it is.
     "batch" : 1/B each: the batch taken for the whole dataset.
 
-    Raises ValueError for a batch of one, which the first and the last would take for a total correlation of 0. Source:
-    Chen et al. 2018, Appendix C (MWS, MSS); Kim and Mnih 2018, Appendix D (batch).
+    Raises ValueError for a batch of one, which the first and the last would take for a total correlation of 0, and in
+    the first two for a `dataset_size` that is neither a tensor nor an integer from 1. Source: Chen et al. 2018,
+    Appendix C (MWS, MSS); Kim and Mnih 2018, Appendix D (batch).
     """
     check_choice(ESTIMATORS, estimator=estimator)
     check_batch(batch_size, f"the estimator {estimator!r}")
+    weights = torch.full((batch_size, batch_size), -math.log(batch_size), dtype=torch.float64, device=device)
+    if estimator == "batch":
+        return weights.float()
     if isinstance(dataset_size, Tensor):
         size = dataset_size.double().log()
     else:
+        check_integers(1, dataset_size=dataset_size)
         size = torch.full((), math.log(dataset_size), dtype=torch.float64, device=device)
-    weights = torch.full((batch_size, batch_size), -math.log(batch_size), dtype=torch.float64, device=device)
     if estimator == "mws":
         weights = weights - size
     if estimator == "mss":

@@ -67,8 +67,9 @@ def dci(
     points, averaged over factors. All three depend on `num_samples`: name it with the value.
 
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
-    levels : how finely the trees see the latents, at least n/levels apart in rank except near the ends, which costs
-        about .002 of the score and saves a quarter of the time; None keeps every value apart.
+    levels : how finely the trees see the latents: about n/levels neighbouring values become one, but never more than
+        about 2 % of those to the nearer end, so that fewer than 100 levels are like 100. This costs about .002 of the
+        score and saves a quarter of the time; None keeps every value apart.
     jobs : processes that fit factors side by side, of a quarter of a gigabyte each; None takes as many as there are
         processors, but at most 3, if it is worth it.
     values : "disentanglement" (the headline), "completeness", "informativeness", "informativeness_train", and

@@ -37,7 +37,7 @@ SCORES = {
         axis_orientation_ratio, downstream_logistic, downstream_trees, infomec, dci_es,
     )
 }  # fmt: skip
-# what the book's tables show; the others are derived from these, or cost as much as all of them
+# what the book's tables show
 DEFAULT_SCORES = (
     "beta_vae_score", "factor_vae_score", "mig", "dci", "sap", "modularity", "irs", "gaussian_total_correlation",
     "distance_correlation", "linearity_ratio", "axis_alignment_ratio",
@@ -174,8 +174,8 @@ def evaluate(
 
     encode : images uint8 (B, C, H, W) → latents (B, D), or `Encodings`, which bring their own data.
     scores : names or functions of this package; or a mapping of names of your own to functions that are called as
-        score(table, seed=seed), for example {"mig_100": partial(mig, bins=100)}. None takes the scores of the book's
-        tables: all but those that are derived from them and the two downstream measures.
+        score(table, seed=seed), for example {"mig_100": partial(mig, bins=100)}. None takes `DEFAULT_SCORES`, those of
+        the book's tables.
 
     Raises ValueError for a name that is no score.
     """

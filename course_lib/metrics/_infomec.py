@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from course_lib.arguments import check_numbers
-from course_lib.metrics.information import BINS, check_bins, discretise, entropy, mutual_information_of, smallest_sample
+from course_lib.metrics.information import BINS, check_bins, discretise, entropy, information_of, smallest_sample
 from course_lib.metrics.samples import Samples, as_samples, draw_samples, warn_if_few, warn_if_single
 from course_lib.metrics.scale import standardised
 from course_lib.metrics.score import Score, latents_by_factors, with_factors, with_twin
@@ -96,15 +96,10 @@ def infomec(
 
 def _shares(samples: Samples, discrete: np.ndarray, bins: int) -> np.ndarray:
     """The information of each latent on each factor, as a share of the factor's entropy: (D, F)."""
-    shares = np.zeros((len(discrete), len(samples.names)))
-    for place, latent in enumerate(samples.latents.T):
-        codes = (
-            np.unique(latent, return_inverse=True)[1] if discrete[place] else discretise(latent[:, None], bins)[:, 0]
-        )
-        for column, factor in enumerate(samples.factors.T):
-            whole = entropy(factor)
-            shares[place, column] = mutual_information_of(codes, factor) / whole if whole > 0 else 0.0
-    return shares
+    codes = np.where(discrete, samples.latents, discretise(samples.latents, bins))
+    information = information_of(codes, samples.factors)
+    entropies = np.array([entropy(factor) for factor in samples.factors.T])
+    return np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)
 
 
 def _active(latents: np.ndarray, discrete: np.ndarray, share: float) -> np.ndarray:

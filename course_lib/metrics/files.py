@@ -24,7 +24,7 @@ MOST = 2**63 - 1  # of a factor's values
 def read_table(path: Path, latents: list[str] | None, factors: list[str] | None) -> tuple[np.ndarray, pandas.DataFrame]:
     """Latents (n, D) and integer factors (n, F), the latter with their names, from a .npz or a .csv.
 
-    latents : names of the columns of a .csv that are latents; None takes those named z0, z1, ….
+    latents : names of the columns of a .csv that are latents; None takes those named z0, z1, …, but for `factors`.
     factors : names of the factors that count; None takes all, in a .csv all columns that are left.
 
     Raises ValueError, in one sentence that names the path, for a file that does not fit.
@@ -47,16 +47,20 @@ def _csv(content: bytes, latents: list[str] | None, chosen: list[str] | None) ->
     names, numbered = _cells(content)
     _check_columns("latents", latents, names)
     _check_columns("factors", chosen, names)
-    latents = [name for name in names if LATENT.fullmatch(name)] if latents is None else latents
+    others = [name for name in names if name not in (chosen or ())]
+    latents = [name for name in others if LATENT.fullmatch(name)] if latents is None else latents
     factors = [name for name in names if name not in latents] if chosen is None else chosen
     if not latents:
-        raise FileFault("no_latents", names=", ".join(names))
+        raise FileFault("no_latents", names=", ".join(others) or "the columns that are left")
     if not factors:
         raise FileFault("no_factors", names=", ".join(names))
     rows, cells = zip(*numbered, strict=True)
     columns = dict(zip(names, zip(*cells, strict=True), strict=True))
     values = [_numbers(columns[name], name, rows, np.float64) for name in latents]
     integers = {name: _numbers(columns[name], name, rows, np.int64) for name in factors}
+    both = next((name for name in factors if name in latents), None)
+    if both is not None:
+        raise ValueError(f"factors: got {both!r}, which is among the latents; a column is one or the other.")
     return np.stack(values, 1), pandas.DataFrame(integers)
 
 

@@ -31,20 +31,21 @@ def entropy(values: np.ndarray) -> float:
     return _entropy_of(np.unique(values, return_counts=True)[1])
 
 
-def mutual_information_of(first: np.ndarray, second: np.ndarray) -> float:
-    """The mutual information of two samples of integers (n,), in nats: H(first) + H(second) − H(both).
+def information_matrix(latents: np.ndarray, factors: np.ndarray, bins: int = BINS) -> np.ndarray:
+    """The mutual information of each binned latent and each factor, (n, D) and (n, F) → float64 (D, F), in nats."""
+    return information_of(discretise(latents, bins), factors)
+
+
+def information_of(codes: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """The mutual information H(c) + H(v) − H(c, v) of each column of codes (n, D), whose values are the bins, and each
+    factor (n, F): float64 (D, F), in nats.
 
     The plug-in estimate: at independence its expectation is about (k − 1)(l − 1) / (2n) nats above 0, for k and l
     different values.
     """
-    return _information(_ranked(first), _ranked(second))
-
-
-def information_matrix(latents: np.ndarray, factors: np.ndarray, bins: int = BINS) -> np.ndarray:
-    """The mutual information of each binned latent and each factor, (n, D) and (n, F) → float64 (D, F), in nats."""
-    codes, values = (list(map(_ranked, columns.T)) for columns in (discretise(latents, bins), factors))
-    found = [_information(code, factor) for code in codes for factor in values]
-    return np.array(found).reshape(latents.shape[1], factors.shape[1])
+    rows, columns = (list(map(_ranked, table.T)) for table in (codes, factors))
+    found = [_information(code, factor) for code in rows for factor in columns]
+    return np.array(found).reshape(codes.shape[1], factors.shape[1])
 
 
 def _ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

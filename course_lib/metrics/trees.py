@@ -30,10 +30,10 @@ def fit_trees(
 ) -> TreeFits:
     """One `GradientBoostingClassifier` of scikit-learn per factor, as it comes (100 trees per value, depth 3).
 
-    levels : sorting the latents is most of the work, so neighbouring values of a latent become one: up to n/levels of
-        them, near either end fewer, in proportion to how many lie beyond. No leaf then differs by more than 2 % from
-        one that every value could make, and a quarter of the time is saved. None keeps every value apart. Either way
-        only the order of a latent's values counts.
+    levels : sorting the latents is most of the work, so neighbouring values of a latent become one: about n/levels of
+        them, but never more than about 2 % of those to the nearer end, so that fewer than 100 levels are like 100. No
+        leaf then differs by more than 2 % from one that every value could make, and a quarter of the time is saved.
+        None keeps every value apart. Either way only the order of a latent's values counts.
     jobs : how many processes fit factors side by side; None takes as many as there are processors, but at most 3, if it
         is worth it.
     """
@@ -84,7 +84,7 @@ def _ranks(latents: np.ndarray, others: np.ndarray, levels: int | None) -> tuple
 
 
 def _starts(n: int, levels: int) -> np.ndarray:
-    """Where the groups of n sorted values start: steps of 2 % of the way to the nearer end, from 1 to n/levels."""
+    """Where groups of n sorted values start: steps of 2 % of the way to the nearer end, of 1 to n/levels values."""
     place, starts = 0.0, [0]
     while place < n / 2:
         place += max(1, min(COARSENESS * place, n / levels))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from course_lib.arguments import check_seed, check_widths
+from course_lib.arguments import WIDEST, check_integers, check_seed, check_widths
 from course_lib.models.networks import initialise
 
 
@@ -21,6 +21,7 @@ class Discriminator(nn.Module):
 
     def __init__(self, latent_dim: int, hidden: Sequence[int] = (1000,) * 6, seed: int = 0):
         super().__init__()
+        (latent_dim,) = check_integers(1, WIDEST, latent_dim=latent_dim)
         layers, widths = [], (latent_dim, *check_widths(hidden))
         with torch.device("meta"):  # the layers' own initialisation would draw from the global generator
             for wide, narrow in zip(widths, widths[1:], strict=False):

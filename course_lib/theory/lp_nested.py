@@ -52,11 +52,7 @@ class LpNested:
             raise ValueError("layout: got no subspace at all; allowed are one or more sizes.")
         self.outer, self.scale = check_numbers(0, above=True, outer=outer, scale=scale)
         inner = inner if isinstance(inner, Tensor) else torch.from_numpy(float_array(inner, "inner"))
-        if (
-            not self.layout
-            or inner.shape not in ((), (len(self.layout),))
-            or not (inner.isfinite() & (inner > 0)).all()
-        ):
+        if inner.shape not in ((), (len(self.layout),)) or not (inner.isfinite() & (inner > 0)).all():
             raise ValueError(
                 f"inner: got {inner!r} for the layout {self.layout}; allowed are a number above 0, or one per subspace."
             )

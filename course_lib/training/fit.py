@@ -167,7 +167,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
         found = torch.empty(0, device=device).device
         torch.Generator(found)
         return found
-    except (RuntimeError, AssertionError) as error:
+    except (RuntimeError, AssertionError, TypeError) as error:
         raise ValueError(f"device: got {device!r}, which is not available here: {error}") from error
 
 

@@ -47,21 +47,22 @@ def fit_kernel(
     generator = torch.Generator(device).manual_seed(check_seed(seed))
     optimiser = Adam(kernel.parameters(), lr=learning_rate)
     history, started = History(), time.monotonic()
-    for step in trange(1, steps + 1, unit="step", leave=False, disable=is_quiet()):
-        index = singles(data.space, batch_size, generator)
-        first, second = torch.randint(batch_size, (2, pairs), generator=generator, device=device)
-        truth = factor_distance(data.space, index[first], index[second], by=by)
-        terms = kernel.terms(kernel.distances_in(data, index, first, second), truth)
-        bad = next((name for name, term in terms.items() if not math.isfinite(term.item())), None)
-        if bad is not None:
-            raise FloatingPointError(f"The term {bad!r} is {terms[bad].item()} at step {step}.")
-        optimiser.zero_grad(set_to_none=True)
-        sum(terms.values()).backward()
-        optimiser.step()
-        history.steps = step
-        if step % log_every == 0 or step in (1, steps):
-            values = {name: term.item() for name, term in terms.items()}
-            record = {"step": step, "loss": sum(values.values()), **values, "seconds": time.monotonic() - started}
-            history.records.append(record)
+    with torch.enable_grad(), torch.autocast(device.type, enabled=False):  # whatever surrounds the call, as in `fit`
+        for step in trange(1, steps + 1, unit="step", leave=False, disable=is_quiet()):
+            index = singles(data.space, batch_size, generator)
+            first, second = torch.randint(batch_size, (2, pairs), generator=generator, device=device)
+            truth = factor_distance(data.space, index[first], index[second], by=by)
+            terms = kernel.terms(kernel.distances_in(data, index, first, second), truth)
+            bad = next((name for name, term in terms.items() if not math.isfinite(term.item())), None)
+            if bad is not None:
+                raise FloatingPointError(f"The term {bad!r} is {terms[bad].item()} at step {step}.")
+            optimiser.zero_grad(set_to_none=True)
+            sum(terms.values()).backward()
+            optimiser.step()
+            history.steps = step
+            if step % log_every == 0 or step in (1, steps):
+                values = {name: term.item() for name, term in terms.items()}
+                record = {"step": step, "loss": sum(values.values()), **values, "seconds": time.monotonic() - started}
+                history.records.append(record)
     kernel.zero_grad(set_to_none=True)
     return history

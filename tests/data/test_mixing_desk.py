@@ -106,6 +106,7 @@ def test_faders_that_cannot_be_are_refused(arguments, words):
         (dict(faders=[Fader(2, 1, 1, 1)] * 9), "faders: got 9"),
         (dict(faders=3), "faders"),
         (dict(faders=[3]), r"faders\[0\]"),
+        (dict(faders=[(2, 1, 1, 1), (6, 8)]), r"faders\[1\]: got 2 arguments; allowed are 4 to 6"),
         (dict(image_size=14), "image_size: got 14; these faders need 15 columns and 16 rows"),
     ],
 )

@@ -54,6 +54,11 @@ def good_tables():
         drawn,
         None,
     )
+    angles = np.pi / 3 * grid[:, :1] + [0, 6 * np.pi]
+    turned = np.concatenate([np.sin(angles), np.cos(angles)], 1)
+    assert all(len(np.unique(column)) > 4 for column in turned.T), "for rounding"
+    yield "turned.npz", np.savez, turned, grid, None
+    yield "turned-single.npz", np.savez, turned.astype("f4"), grid, None
     yield "integers.npz", np.savez, (few[:, :1] * 1000 + draws.integers(0, 9, (600, 1))), few, None
     yield "large.npz", np.savez, mixed * 1e6, np.concatenate([grid, 0 * grid[:, :1]], 1), None
     yield "sparse.npz", np.savez, mixed, draws.integers(0, 9, (600, 4)), None
@@ -102,7 +107,7 @@ def check_by_factor(found, name, score, control, names):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too few", "ignore:.*one factor", "ignore:.*nothing was learnt")
 def test_the_same_numbers_to_a_millionth(good):
-    assert len(good) == 12
+    assert len(good) == 14
     left_out = 0
     for path, said in good.items():
         latents, factors = read_table(path, None, None)
@@ -154,6 +159,7 @@ CHOICES = [  # kind of file, latents, factors, and what is said of those that do
     ("csv", ["z1"], None, "row 2, column x: 0.5 is no integer"),
     ("csv", None, ["c", "a"], None),
     ("csv", ["x"], ["x"], "row 2, column x: 0.5 is no integer"),
+    ("csv", ["z0", "a"], ["b", "a"], "factors: got 'a', which is among the latents; a column is one or the other."),
     ("csv", ["y", "y"], None, "latents: got 'y'; the file has a, b, c, x, z0, z1."),
     ("csv", ["z0", "z0"], None, "latents: got 'z0' twice; each is named once."),
     ("csv", None, ["it's"], 'factors: got "it\'s"; the file has'),

@@ -110,6 +110,17 @@ def test_saving_restores_the_objective(build, data, at, tmp_path):
         assert framework.loss(views, at(7, player)) == restored.loss(views, at(7, player))
 
 
+@every
+def test_another_number_of_views_is_refused(build, data, at):
+    """The fault: halves of one view are taken for a pair, or thirds of it for triplets."""
+    framework = build(data)
+    views = views_of(framework, data, 6)
+    number = len(views)
+    for wrong in {1, 2, 3, 4} - {number}:
+        with pytest.raises(ValueError, match=rf"views: got shape \({wrong}, 6, .* allowed is \({number}, B, C, H, W\)"):
+            framework.loss(views[:1].expand(wrong, -1, -1, -1, -1), at())
+
+
 @every_vae
 def test_means_divide_the_image_by_its_pixels_and_every_latent_term_by_the_latents(build, data, at):
     """The fault: a KL divided by the number of latents beside a penalty that is not."""
@@ -303,6 +314,11 @@ def test_a_value_that_is_looked_at_would_be_found(data):
         (lambda m: QLAE(m, weight_decay=float("inf")), "weight_decay: got inf"),
         (lambda m: InfoGAN(m), "model: got VAE; allowed is a GAN, such as mlp_gan"),
         (lambda m: BetaVAE(mlp_gan(DATA)), "model: got GAN; allowed is a VAE, such as conv_vae"),
+        (lambda m: BetaVAE(torch.nn.Linear(2, 2)), "model: got Linear; allowed is a VAE, such as conv_vae"),
+        (lambda m: FactorVAE(torch.nn.Linear(2, 2)), "model: got Linear"),
+        (lambda m: ISAVAE(torch.nn.Linear(2, 2)), "model: got Linear"),
+        (lambda m: ISATCVAE(torch.nn.Linear(2, 2)), "model: got Linear"),
+        (lambda m: QLAE(torch.nn.Linear(2, 2)), "model: got Linear"),
         (lambda m: InfoGAN(mlp_gan(DATA), -1), "information: got -1"),
         (lambda m: InfoGAN(mlp_gan(DATA), discriminator_turns=0), "discriminator_turns: got 0"),
         (lambda m: InfoGAN(mlp_gan(DATA), discriminator_learning_rate=0), "discriminator_learning_rate: got 0"),
@@ -326,6 +342,15 @@ def test_a_value_that_is_looked_at_would_be_found(data):
         (lambda m: AdaTripletVAE(m, differences="l2"), "differences: got 'l2'; allowed are 'absolute', 'kl'"),
         (lambda m: BetaVAE(m, reconstruction=torch.zeros(4, 4)), r"reconstruction: got a kernel of shape \(4, 4\)"),
         (lambda m: BetaVAE(m, reconstruction=torch.zeros(1, 3, 3)), "reconstruction: got a kernel"),
+        (lambda m: BetaVAE(m, reconstruction=torch.ones(3) + 1j), r"got a kernel of shape \(3,\), torch.complex64"),
+        (
+            lambda m: BetaVAE(VAE("mlp", (2, 8, 32), 3), reconstruction="mse-box"),
+            "reconstruction: got 'mse-box' for 8×32 pixels; allowed are equal, even sides",
+        ),
+        (
+            lambda m: BetaVAE(VAE("mlp", (2, 15, 15), 3), reconstruction="mse-gaussian"),
+            "reconstruction: got 'mse-gaussian' for 15×15 pixels",
+        ),
         (
             lambda m: BetaVAE(m, reconstruction=np.ones((3, 3))),
             "reconstruction: got ndarray; allowed are .* or a kernel",

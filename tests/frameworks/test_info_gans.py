@@ -49,7 +49,7 @@ def same(terms, expected, framework, gradient, module):
 @both
 def test_the_generator_s_terms(kind, data, batch, at, gradient):
     framework = small(kind, data)
-    terms = framework.loss(batch(5), at())
+    terms = framework.loss(batch(framework.discriminator_turns), at())
     images, surprise = played(framework, torch.Generator().manual_seed(0))
     value = output(framework, images)
     expected = {
@@ -61,7 +61,8 @@ def test_the_generator_s_terms(kind, data, batch, at, gradient):
 
 @both
 def test_the_discriminator_s_terms(kind, data, batch, at, gradient):
-    framework, views, generator = small(kind, data), batch(5), torch.Generator().manual_seed(0)
+    framework, generator = small(kind, data), torch.Generator().manual_seed(0)
+    views = batch(framework.discriminator_turns)
     terms = framework.loss(views, at(player="discriminator"))
     images, surprise = played(framework, generator)
     images = images.detach()
@@ -99,7 +100,7 @@ def test_no_player_s_loss_moves_the_other(kind, data):
 @both
 def test_the_discriminator_s_terms_do_not_reach_the_generator(kind, data, batch, at):
     framework = small(kind, data)
-    loss = sum(framework.loss(batch(5), at(player="discriminator")).values())
+    loss = sum(framework.loss(batch(framework.discriminator_turns), at(player="discriminator")).values())
     found = torch.autograd.grad(loss, [*framework.model.generator.parameters()], allow_unused=True)
     assert all(gradient is None for gradient in found)
 

@@ -54,6 +54,18 @@ def test_autocast_does_not_round_the_blur():
     assert torch.equal(inside, blur(images, kernel)) and inside.dtype == torch.float32
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("kernel", [box_kernel(3), random(5, 9, seed=1)], ids=["separable", "two-dimensional"])
+@pytest.mark.parametrize("size", [16, 40])
+def test_half_types_are_blurred_to_their_own_precision(dtype, kernel, size):
+    images, kernel = random(1, 2, size, size).to(dtype), kernel.to(dtype)
+    found, expected = blur(images, kernel), blur(images.double(), kernel.double())
+    assert found.dtype == dtype
+    torch.testing.assert_close(
+        found.double(), expected, rtol=0, atol=2 * torch.finfo(dtype).eps * expected.abs().max().item()
+    )
+
+
 def test_kernels_sum_to_one_and_have_the_thesis_s_shape():
     assert len(box_kernel(31)) == 63 and box_kernel(31).unique().item() == pytest.approx(1 / 63)
     gaussian = gaussian_kernel(31)

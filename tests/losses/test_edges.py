@@ -18,6 +18,7 @@ from course_lib.losses import (
 )
 from course_lib.losses.blur import blur, box_kernel, gaussian_kernel
 from course_lib.losses.reconstruction import overlap_kernel
+from course_lib.losses.total_correlation import log_weights
 from course_lib.models import DiagonalGaussian
 
 
@@ -86,6 +87,11 @@ def test_the_ranks_of_the_largest_numbers_are_those_of_small_ones():
         (lambda: blur(np.ones((1, 4, 4)), box_kernel(1)), "images: got ndarray"),
         (lambda: blur(torch.ones(1, 4, 4), torch.ones(2)), r"kernel: got shape \(2,\); allowed are"),
         (lambda: blur(torch.ones(1, 4, 4), torch.ones(0)), r"kernel: got shape \(0,\)"),
+        (lambda: blur(torch.ones(1, 4, 4), None), "kernel: got None; allowed is a tensor"),
+        (lambda: blur(torch.ones(1, 4, 4), [1.0]), r"kernel: got \[1.0\]; allowed is a tensor"),
+        (lambda: log_weights("mws", 8, None), "dataset_size: got None; allowed are integers from 1"),
+        (lambda: log_weights("mws", 8, 0), "dataset_size: got 0"),
+        (lambda: log_weights("mss", 8, 0.5), "dataset_size: got 0.5"),
         (lambda: soft_rank(np.ones(3)), "values: got .* allowed is a tensor"),
         (lambda: hard_rank(torch.ones(3) + 0j), "values: got dtype torch.complex64"),
         (lambda: spearman(torch.rand(2), torch.tensor([True, False])), "target: got dtype torch.bool"),

@@ -1,5 +1,7 @@
 """The learnt kernel: its distances and penalty by brute force, and that training makes distances rank like factors."""
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 from scipy.stats import spearmanr
@@ -88,6 +90,16 @@ def test_training_depends_on_its_seed_alone():
         fit_kernel(learnt, DATA, steps=3, batch_size=32, pairs=64, seed=seed)
         kernels.append(learnt.kernel.detach())
     assert torch.equal(kernels[0], kernels[1]) and not torch.equal(kernels[1], kernels[2])
+
+
+def test_training_looks_at_no_context_that_surrounds_it():
+    kernels = []
+    for context in (nullcontext(), torch.no_grad(), torch.autocast("cpu", torch.bfloat16)):
+        learnt = LearntKernel(3)
+        with context:
+            fit_kernel(learnt, DATA, steps=3, batch_size=32, pairs=64)
+        kernels.append(learnt.kernel.detach())
+    assert torch.equal(kernels[0], kernels[1]) and torch.equal(kernels[0], kernels[2])
 
 
 def test_a_framework_takes_the_kernel_and_keeps_it(tmp_path):

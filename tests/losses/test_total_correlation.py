@@ -128,3 +128,8 @@ def test_narrow_posteriors_in_many_dimensions_stay_finite(estimator):
 def test_the_dataset_s_size_may_be_a_tensor(estimator):
     ours, theirs = (log_weights(estimator, 8, size) for size in (1000, torch.tensor(1000)))
     torch.testing.assert_close(ours, theirs)
+
+
+def test_the_batch_estimator_does_not_look_at_the_dataset_s_size():
+    for size in (None, 0, torch.tensor(0)):
+        assert torch.equal(log_weights("batch", 8, size), log_weights("batch", 8, 1000))

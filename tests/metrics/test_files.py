@@ -53,3 +53,26 @@ def test_a_fault_names_row_and_column(tmp_path):
     (tmp_path / "t.csv").write_text("z0,a\n1,2\n\n2;,3\n")
     with pytest.raises(ValueError, match="row 4, column z0: 2; is no number"):
         read_table(tmp_path / "t.csv", None, None)
+
+
+INTEGERS = "z0,z1,a\n0,1,0\n1,0,1\n"
+
+
+def test_a_column_that_is_chosen_as_a_factor_is_no_latent(tmp_path):
+    (tmp_path / "t.csv").write_text(INTEGERS)
+    latents, factors = read_table(tmp_path / "t.csv", None, ["z0", "a"])
+    assert latents.tolist() == [[1], [0]] and factors.to_numpy().tolist() == [[0, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("latents", "factors", "words"),
+    [
+        (["z0", "z1"], ["a", "z0"], "factors: got 'z0', which is among the latents"),
+        (None, ["z0", "z1"], "no column z0 among a; latents are called"),
+        (None, ["a", "z0", "z1"], "no column z0 among the columns that are left; latents are called"),
+    ],
+)
+def test_columns_of_which_none_is_left_are_named(latents, factors, words, tmp_path):
+    (tmp_path / "t.csv").write_text(INTEGERS)
+    with pytest.raises(ValueError, match=words):
+        read_table(tmp_path / "t.csv", latents, factors)

@@ -10,6 +10,7 @@ from course_lib.metrics import Encodings
 from course_lib.metrics.encodings import settle
 from course_lib.metrics.fixed_factor import mean_differences
 from course_lib.metrics.samples import generator
+from course_lib.metrics.trees import _starts
 
 
 def noise_table(data, latent_dim, seed=0):
@@ -63,6 +64,12 @@ def test_columns_of_many_values_are_left_alone(values, left):
     settled = settle(column)
     assert len(column.unique()) == values and len(settled.unique()) == left
     assert (settled - column).abs().max() < 1e-14
+
+
+def test_fewer_than_a_hundred_levels_are_like_a_hundred():
+    coarse, fine = _starts(10_000, 100), _starts(10_000, 256)
+    assert all(np.array_equal(_starts(10_000, levels), coarse) for levels in (2, 8, 32, 99))
+    assert len(coarse) == 565 and len(fine) == 627 and np.diff(fine).max() == 40  # about 10,000 / 256
 
 
 @pytest.mark.parametrize("name", ["downstream_trees", "dci"])

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from course_lib.data import DSprites, XYSquares
-from course_lib.models import GAN, VAE, DiagonalGaussian, conv_vae, mlp_vae
+from course_lib.models import GAN, VAE, DiagonalGaussian, Discriminator, conv_vae, mlp_vae
 
 SMALL = XYSquares(2, 2, squares=2, image_size=16)
 
@@ -121,6 +121,12 @@ def test_defaults_of_the_process_do_not_reach_the_model():
         torch.set_default_device(None)
     kinds = {(tensor.dtype, tensor.device.type) for tensor in model.state_dict().values()}
     assert kinds == {(torch.float32, "cpu"), (torch.int64, "cpu")}  # whole numbers: the dataset's size
+
+
+@pytest.mark.parametrize("latent_dim", [0, -1, 2.5])
+def test_a_discriminator_of_no_latents_is_refused_by_name(latent_dim):
+    with pytest.raises(ValueError, match=f"latent_dim: got {latent_dim}; allowed are integers from 1"):
+        Discriminator(latent_dim)
 
 
 def test_errors():

@@ -378,6 +378,7 @@ def test_the_progress_bar_is_quiet_when_asked():
         (dict(seed=-1), "seed: got -1"),
         (dict(seed=None), "seed: got None"),
         (dict(device="abacus"), "device: got 'abacus'"),
+        (dict(device=1.5), "device: got 1.5"),
         (dict(precision="float16"), "precision: got 'float16'; allowed are 'auto', 'float32', 'bfloat16'"),
     ],
 )

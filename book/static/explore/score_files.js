@@ -127,15 +127,20 @@ globalThis.Explore.scoreFiles = () => {
     for (const [row, cells] of rows)
       if (cells.length !== names.length) throw new FileFault('cells', { row, got: cells.length, wanted: names.length });
     for (const side of ['latents', 'factors']) checkChoice(side, chosen[side], names);
-    const latents = chosen.latents ?? names.filter(name => /^z\d+$/.test(name)), known = { names: names.join(', ') };
+    const others = names.filter(name => !chosen.factors?.includes(name));
+    const latents = chosen.latents ?? others.filter(name => /^z\d+$/.test(name));
     const factors = chosen.factors ?? names.filter(name => !latents.includes(name));
-    if (!latents.length) throw new FileFault('no_latents', known);
-    if (!factors.length) throw new FileFault('no_factors', known);
+    if (!latents.length) throw new FileFault('no_latents', { names: others.join(', ') || 'the columns that are left' });
+    if (!factors.length) throw new FileFault('no_factors', { names: names.join(', ') });
     const columns = (some, whole) => some.map(name => {
       const place = names.indexOf(name);
       return Float64Array.from(rows, ([row, cells]) => number(cells[place], row, name, whole));
     });
-    return { latents: columns(latents, false), factors: columns(factors, true), names: factors, single: false };
+    const table = { latents: columns(latents, false), factors: columns(factors, true), names: factors, single: false };
+    const both = factors.find(name => latents.includes(name));
+    if (both !== undefined)
+      throw new ChoiceFault(`factors: got ${quoted(both)}, which is among the latents; a column is one or the other.`);
+    return table;
   };
 
   // What a zip archive holds: name → how and where.

@@ -2,7 +2,7 @@
 // itself, given that of score_distances.js. A table: columns of latents and of factors, names, and whether latents are single precision.
 globalThis.Explore ??= {};
 globalThis.Explore.scoreNumbers = distances => {
-  const BINS = 20, ROUNDING = 16, FLAT = 10;
+  const BINS = 20, ROUNDING = 16, DISTINCT = 1000, FLAT = 10;
   const sum = values => values.reduce((all, value) => all + value, 0), mean = values => sum(values) / values.length;
   const range = (count, of = place => place) => Array.from({ length: count }, (_, place) => of(place));
   const largest = column => column.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
@@ -42,9 +42,16 @@ globalThis.Explore.scoreNumbers = distances => {
   };
 
   const noise = (column, single) => ROUNDING * (single ? 2 ** -23 : 2 ** -52) * largest(column);
+  // Of at most 1,000 different values those that differ by rounding only are one.
   const settled = ({ latents, single }) => latents.map(column => {
-    const [low, high] = column.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
-    return high - low <= noise(column, single) ? column.map(() => column[0]) : column;
+    const values = [...new Set(column)].sort((a, b) => a - b), unit = noise(column, single), equal = new Map();
+    const widest = 2 * Math.max(unit, 2 ** -1022);
+    values.reduce(([first, last], value) => {
+      const start = value - last > unit ? value : first;
+      equal.set(value, start + Math.floor((value - start) / widest) * widest);
+      return [start, value];
+    }, [0, -Infinity]);
+    return new Set(equal.values()).size > DISTINCT ? column : column.map(value => equal.get(value));
   });
 
   // Each value's place among the different ones, in order, and how often each occurs.

@@ -23,6 +23,9 @@ def table(name: str) -> dict:
     return {label: dict(zip(columns[-len(cells) :], cells, strict=True)) for label, cells in rows}
 
 
+COLLAPSED = ("ω = ½ from the start", "… codes exchanged", "ω from 1 to ½")
+
+
 def first(cell: str) -> float:
     """The mean of a cell such as 0.979 ± 0.000."""
     return float(cell.partition(" ±")[0])
@@ -47,8 +50,13 @@ def test_the_guess():
     rows = {name: [float(cell) for cell in row.values()] for name, row in table("guess").items()}
     says("Above η = 0 it never misses a factor that stayed")
     assert rows["η = 0"] == [0, 0] and all(row[0] == 1 for name, row in rows.items() if name != "η = 0")
-    says("with η above ½ most of what changed is called shared")
-    assert rows["η = 0.5"][1] < 0.5 < rows["η = 0.75"][1] < rows["η = 1"][1]
+    says("At η = ½ that is a third of all that changed, and from about η = .7 on more than half")
+    assert [rows[f"η = {strength}"][1] for strength in (0.5, 0.6, 0.7)] == [0.32, 0.43, 0.53]
+    says("end with an axis alignment of .83 in place of .99, and leave more than half of the pixels' variance")
+    (claim,) = [claim for claim in load_claims() if claim.id == "distances/section-5.4.1"]
+    verdict = best_verdict(claim, Store().results())
+    assert [round(value, 2) for value in verdict.orders[0].means] == [0.99, 0.83]
+    assert verdict.learnt[1].left > 0.5 and verdict.verdict == "inconclusive"
 
 
 def test_divergences_and_means_disagree():
@@ -122,10 +130,12 @@ def climbing() -> dict[int, list[float]]:
 def test_the_climb_begins_at_the_bar():
     at, rows = climbing(), table("climb-steps")
     weight, bar = ({int(step): float(cell) for step, cell in rows[name].items()} for name in ("ω", "r"))
-    says("at step 100 $r$ is still 1.00, ω with .95 is below it, and the Ada-TVAE is ahead, .32 against .27")
-    assert (bar[100], weight[100], at[100]) == (1.0, 0.95, [0.27, 0.32])
-    says("$r$ comes down to .9 and a little less", "and ω is always below it")
-    assert all(weight[step] < bar[step] for step in bar if step >= 100)
+    says("at step 100, with ω at .95, the Ada-TVAE is ahead, .32 against .27")
+    assert (weight[100], at[100]) == (0.95, [0.27, 0.32])
+    says("does not test it, since after the first step ω is below $r$ throughout", "so that $r$ is near 1")
+    assert bar[1] < weight[1] and all(weight[step] < bar[step] for step in bar if step >= 100)
+    assert bar[1] > 0.95 and bar[100] == 1
+    says("among unsettled triplets $r$ is near .9")
     assert all(0.84 < bar[step] < 0.92 for step in bar if step >= 500)
     says("The climb halts at .75 for a while because x_G is not found until step 500")
     assert all(0.7 < at[step][1] < 0.8 for step in (300, 400, 500)) and at[600][1] > 0.9
@@ -155,7 +165,7 @@ def test_at_the_thesis_size():
     assert len(table("full")) == len(ada) + len(plain) == 10
     says("One run of 11,520 steps with batches of 32 keeps a processor core busy for half an hour and more")
     says(
-        "The thesis trains 86,400 steps, 7.5 times as many, with batches of 256, which is sixty times as many images",
+        "The thesis trains its Ada-TVAE for 86,400 steps, 7.5 times as many, with batches of 256, which is sixty times",
         "in less than a seventh of its steps, that holds of two squares",
     )
     for run in ada + plain:
@@ -185,14 +195,16 @@ def test_at_the_thesis_size():
     assert (min(left), max(left)) == (0.31, 0.36)
     verdict = best_verdict(claim, Store().results())
     assert (verdict.verdict, verdict.scale, verdict.orders[0].passing) == ("inconclusive", "full", ("shuffled",))
-    says("*Full*, and inconclusive all the same", "The axis alignment is .76", ".76 against .26", ".33 against .07")
+    says("Inconclusive: the axis alignment, .76, is short of the .9", ".76 against .26", ".33 against .07")
+    says("the Ada-TVAE uses 4 latents, the β-TVAE 25, and the ratio rewards few")
+    says("the trained one after the images have exchanged their codes")
     assert [f"{value:.2f}" for value in (*verdict.orders[0].means, *verdict.orders[0].controls)] == [
         "0.76",
         "0.26",
         "0.33",
         "0.07",
     ]
-    says("its MIG is .00, that of the runs .43")
+    says("its MIG is .00, that of the runs .43 (short of the .5 that we asked for Figure 5.6)")
     mig = [statistics.fmean(run["metrics"][name] for run in ada) for name in ("control/shuffled/mig", "mig")]
     assert [f"{value:.2f}" for value in mig] == ["0.00", "0.43"]
     shuffled = [round(run["metrics"]["control/shuffled/axis-alignment"], 2) for run in ada]
@@ -200,7 +212,7 @@ def test_at_the_thesis_size():
 
 
 def test_what_the_models_of_the_thesis_size_draw():
-    says("One trained model of each method comes with the course", "Both draw two squares, sharply, and of the third")
+    says("One trained model of each method comes with the course", "Both draw two squares nearly without a fault")
     for cells in table("full-left").values():
         lost, *kept = sorted(map(float, cells.values()), reverse=True)
         assert lost >= 0.99 and max(kept) < 0.05
@@ -227,12 +239,9 @@ def test_each_coordinate_has_a_latent():
     moving = {factor: latent for latent, step, factor in steps if float(step) > 0.05}
     assert len(steps) == 7 and sum(float(step) > 0.05 for _, step, _ in steps) == 4
     assert {*moving} == {"x_R", "y_R", "x_G", "y_G"}
-    split = {}
-    for latent, _, factor in re.findall(r"z(\d), ([\d.]+) per step of (\w+)", frames_of("before")):
-        split.setdefault(factor, []).append(latent)
-    says("For the three factors that are split", "three pairs the Ada-TVAE has kept one latent")
-    assert sorted(map(len, split.values())) == [1, 2, 2, 2]
-    assert all(latent in split[factor] for factor, latent in moving.items())
+    says("The β-TVAE has three pairs; the Ada-TVAE has one latent for each coordinate, and three that rest")
+    split = table("climb-text")["β-TVAE"]  # as counted for two latents and two, two, one: chapter 18
+    assert round(float(split["axis"]), 2) == round((5 / 12) ** 0.75, 2) and round(float(split["MIG"]), 2) == 0.25
 
 
 def test_the_first_schedule_does_nothing():
@@ -250,7 +259,8 @@ def test_pressure_from_the_start():
     says("positives are as far as negatives, $r$ is 1")
     ratio, _, times = numbers(output("start").replace("½", "0.5"))[:3]
     assert ratio == pytest.approx(1, abs=0.02) and times < 1
-    collapsed, shuffled, scheduled = table("collapsed").values()
+    says("the same codes exchanged among the images", "the collapsed code *wins*, and so do its exchanged codes")
+    collapsed, shuffled, scheduled = (table("collapsed")[name] for name in COLLAPSED)
     assert first(collapsed["axis"]) > 0.99 and first(shuffled["axis"]) > 0.99 > first(scheduled["axis"])
     assert first(collapsed["rank"]) < 0.6 and first(shuffled["MIG"]) < 0.01
 
@@ -287,6 +297,7 @@ def test_pressure_on_a_code_that_has_the_distances():
 
 def test_both_weighted():
     full, halved = ([float(cell) for cell in row.values()] for row in table("both-price").values())
+    says("With several factors the axes stay the cheapest, with both weighted, too", "one factor alone has no bar")
     says("up to the wall a second latent costs a fifth more", "it costs more than twice as much")
     assert halved[2] / halved[0] == pytest.approx(1.2, abs=0.02) and full[2] / full[0] > 2 and min(halved) == halved[0]
 
@@ -317,51 +328,61 @@ def test_masks_with_gradients():
     assert abs(soft[0]) < 0.1 and hard[:2] == [1, 0.5] and soft[1] / hard[1] == pytest.approx(5, abs=0.2)
 
 
-def test_verdicts_are_those_of_the_store():
-    mine = [claim for claim in load_claims() if claim.chapter == "19_adaptive_triplets"]
-    CHAPTER.verdicts(mine)
+def claims() -> dict:
+    """The chapter's claims and their verdicts, by the ends of their names."""
     results = Store().results()
-    says("Both weak schedules end alike here, and the one of both hyperparameters takes longer, as claimed")
-    says("We did not see that the first is restless")
-    verdicts = {claim.id.partition("/")[2]: best_verdict(claim, results).verdict for claim in mine}
-    failing = ["section-5.4.5", "figure-5.4-schedules", "figure-5.7-xysquares"]
-    failing += ["figure-5.5-schedule", "section-5.4.6-threshold"]
-    assert {verdicts[name] for name in failing} == {"inconclusive"} and verdicts["section-5.4.6-both"] == "match"
-    found = {claim.id.partition("/")[2]: best_verdict(claim, results) for claim in mine}
-    assert all(order.holds for order in found["section-5.4.6-both"].orders)
-    holding = [name for name in failing if all(order.holds for order in found[name].orders)]
-    assert holding == ["figure-5.7-xysquares"]  # a comparison that the thesis does not make
-    says("The convolutional Ada-GVAE leaves half of the pixels' variance")
-    says("four times as many steps have changed that by a thousandth")
-    assert round(found["figure-5.5-convolutions"].learnt[2].left, 3) == 0.499
-    assert "one of the two squares" in found["figure-5.5-convolutions"].why
-    (squares,) = [claim for claim in mine if claim.id.endswith("figure-5.5-xysquares")]
-    assert verdict_of(squares, results, "small").verdict == "match"
-    says("twice the order is not there", "with divergences the axes are lower in two seeds of five only")
-    (first_step, _) = found["figure-5.5-differences"].orders
-    assert not first_step.holds and sum(value < 0.9 for value in first_step.values[1]) == 2
-    says(
-        "What was trained at the thesis' size (Figures 5.4, 5.5 and 5.6 on XYSquares) lost squares",
-        "the triplets one and the others two",
-    )
-    large = found["figure-5.5-xysquares"]
-    assert large.small.verdict == "match" and large.verdict == "inconclusive"
-    assert [round(3 * arm.left) for arm in large.learnt] == [1, 2, 2]  # squares that are lost
+    mine = [claim for claim in load_claims() if claim.chapter == "19_adaptive_triplets"]
+    return {claim.id.partition("/")[2]: (claim, best_verdict(claim, results)) for claim in mine}
+
+
+def test_the_others_at_the_thesis_size():
+    """The cell full-55 and its comment."""
+    claim, large = claims()["figure-5.5-xysquares"]
+    assert verdict_of(claim, Store().results(), "small").verdict == "match"
     says("A MIG of .43 for the Ada-TVAE, .01 for either of the others")
     assert [round(statistics.fmean(side), 2) for step in large.orders[:2] for side in step.values] == [0.43, 0.01] * 2
     says("it learns two squares or all three, and its MIG is .01 at most")
     (blurred,) = [claim for claim in load_claims() if claim.id == "distances/figure-3.11"]
     slow = [Store().results("full")[run.id]["metrics"] for run in parts_of(blurred, "full")[0].runs()]
     assert round(max(run["mig"] for run in slow), 2) == 0.01 and max(run["left"] for run in slow) < 0.34
-    assert [name for name, each in found.items() if each.scale == "full" and each.verdict != "not run"] == [
-        "figure-5.4-xysquares",
-        "figure-5.5-xysquares",
-        "section-5.4.6-threshold",
-        "figure-5.6",
-    ]
-    says("its loss has as many spikes with either schedule")
+    assert large.small.verdict == "match" and large.verdict == "inconclusive"
+    assert [round(3 * arm.left) for arm in large.learnt] == [1, 2, 2]  # squares that are lost
+
+
+def test_verdicts_are_those_of_the_store():
+    mine = claims()
+    CHAPTER.verdicts(claim for claim, _ in mine.values())
+    found = {name: verdict for name, (_, verdict) in mine.items()}
+    says("So the one of both takes longer, as claimed")
+    assert found["section-5.4.6-both"].verdict == "match"
+    assert all(order.holds for order in found["section-5.4.6-both"].orders)
+    failing = ["section-5.4.5", "figure-5.4-schedules", "figure-5.7-xysquares", "figure-5.5-schedule"]
+    failing += ["section-5.4.6-threshold"]
+    assert {found[name].verdict for name in failing} == {"inconclusive"}
+    holding = [name for name in failing if all(order.holds for order in found[name].orders)]
+    assert holding == ["figure-5.7-xysquares"]  # a comparison that the thesis does not make
+    says("The convolutional Ada-GVAE leaves half of the pixels' variance")
+    says("four times as many steps have changed that by a thousandth")
+    assert round(found["figure-5.5-convolutions"].learnt[2].left, 3) == 0.499
+    assert "one of the two squares" in found["figure-5.5-convolutions"].why
+    says("More than half is left by codes that have collapsed (section 5.4.5, the strong schedules of Figure 5.4)")
+    says("by those of η = .8, and with triplets that the squared error has ordered")
+    unlearnt = {"section-5.4.1": 1, "section-5.4.5": 1, "figure-5.4-schedules": 2, "figure-5.7-xysquares": 1}
+    assert {name: sum(arm.left > 0.5 for arm in found[name].learnt) for name in unlearnt} == unlearnt
+    says("two orders are not shown: the two weak schedules end alike", "lower in two seeds of five only")
+    learnt = ("figure-5.5-schedule", "figure-5.5-differences")
+    assert all(arm.left < 0.5 for name in learnt for arm in found[name].learnt)
+    assert not any(found[name].orders[0].holds for name in learnt)
+    assert sum(value < 0.9 for value in found["figure-5.5-differences"].orders[0].values[1]) == 2
+    says("it ends as aligned as the weak one of both hyperparameters (.986 and .985), and nothing tells them apart")
+    assert [f"{value:.3f}" for value in found["figure-5.5-schedule"].orders[0].means] == ["0.986", "0.985"]
+    says("At the thesis' size the Ada-TVAE has lost a square, and the bars are ours (Figures 5.4 and 5.6)")
+    for name in ("figure-5.4-xysquares", "figure-5.6"):
+        assert found[name].scale == "full" and "the threshold is ours" in found[name].why
+        assert round(3 * found[name].learnt[0].left) == 1
+    says("its loss has as many spikes with either schedule", "one record of some 200 is a spike")
     (spikes,) = found["section-5.4.6-threshold"].orders
-    assert not spikes.holds and spikes.p > 0.3
+    assert not spikes.holds and spikes.p > 0.3 and all(0.4 < mean < 0.6 for mean in spikes.means)  # per cent
 
 
 def test_others_with_convolutions():
@@ -380,6 +401,8 @@ def test_others_with_convolutions():
 
 def test_what_is_drawn():
     says("Triplets teach the encoder; the decoder lags behind")
-    assert min(float(row["left"]) for row in table("climb-text").values()) > 0.4
+    left = {name: float(row["left"]) for name, row in table("climb-text").items()}
+    says("By our rule (more than half is left) this Ada-TVAE has not learnt to draw", "Two thirds of the variance are")
+    assert 0.4 < left["β-TVAE"] < 0.5 and round(3 * left["Ada-TVAE"], 1) == 2
     says("Of the pixels' variance .36 and .43 are left. That is less than half")
     assert [table("stored-table")[name]["left"] for name in ("β-TVAE", "Ada-TVAE")] == ["0.36", "0.43"]

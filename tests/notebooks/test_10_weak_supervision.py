@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from statistics import fmean
 
 import pytest
@@ -55,10 +56,28 @@ def test_the_guess_on_paper():
     assert round(100 * math.sqrt(0.5)) == 71 and 4 < 7 * math.sqrt(0.5) < 5
 
 
+def chances_of(places: tuple[int, ...]) -> list[float]:
+    """How often the guess is right for k of 1 to 6, if each latent stands at these eight places."""
+    sizes = Counter(abs(one - other) for one, other in itertools.permutations(places, 2))
+    change, found = {size: count / sizes.total() for size, count in sizes.items()}, []
+    for k in range(1, 6):
+        near = {top: sum(share for s, share in change.items() if s <= top and 2 * s * s >= top * top) for top in change}
+        found.append(sum(near[top] ** k - (near[top] - change[top]) ** k for top in change))
+    return [*found, sum(share**6 for share in change.values())]  # at k = 6 none rests
+
+
+def test_the_spacing_of_a_perfect_code():
+    says("If the latent stands at 0, 1, 10, 11, 100, 101, 110 and 111", "the same sum gives 30 %")
+    assert chances_of(tuple(range(8))) == pytest.approx(numbers(output("right"))[:-1], abs=0.001)
+    assert round(100 * fmean(chances_of((0, 1, 10, 11, 100, 101, 110, 111)))) == 30
+    assert "right for 30 %" in CLAIMS["distances/section-2.3.3-k"].finding
+
+
 def test_how_the_guess_errs():
     found = floats("guessed")
     says("It never calls a latent changed that rests", "of six changed factors it reports two")
-    says("averages away a tenth of the squared distance between the codes, with six more than a quarter")
+    says("it averages away a tenth to a good quarter of the squared change")
+    says("averages away a tenth of the squared distance between the codes, with six a good quarter")
     assert all(row[1] == 0 for row in found.values()) and round(found["6"][0]) == 2
     assert found["2"][2] == 0.10 and 0.25 < found["6"][2] < 0.3
 
@@ -69,6 +88,9 @@ def test_the_wall():
     assert round(math.degrees(math.atan(math.sqrt(0.5))), 1) == 35.3
     assert found["35.0"][0] > 0.6 and found["36.0"][0] == found["44.9"][0] == found["0.0"][0] == 0
     assert round(found["0.0"][1], 1) == 0.6 and all(row[1] >= found["0.0"][1] for row in found.values())
+    says("it costs turned codes more, up to 36°", "at 45° the code still costs twice what the true one does")
+    two = [row[1] for row in found.values()]
+    assert two[:4] == sorted(two[:4]) and two[4] < two[3] and two[4] / two[0] == pytest.approx(2, abs=0.05)
     says("a turn of 20° or more is cheaper")
     assert all(found[angle][2] < found["0.0"][2] for angle in ("20.0", "35.0", "36.0", "44.9"))
     assert found["44.9"][3] == max(row[3] for row in found.values()), "told, it rises all the way"
@@ -116,7 +138,8 @@ def test_lies_and_ties():
     assert found["tied sliders"][2] == pytest.approx(found["Ada-GVAE, k = 1"][0] / 3, abs=0.05)
     spread, mean, most = (found["tied sliders"][place] for place in (1, 0, 3))
     others = (6 * mean - most) / 5
-    assert others == pytest.approx(1 / 3, abs=0.05) and spread < 0.15
+    says("(The sixth has .64.")
+    assert most == 0.64 and others == pytest.approx(1 / 3, abs=0.05) and spread < 0.15
 
 
 def test_faults_of_samplers():
@@ -136,6 +159,8 @@ def test_what_is_said_of_the_groups():
     verdict = best_verdict(CLAIMS["distances/section-2.3.3-ada"], results)
     assert [step.holds for step in verdict.orders] == [False, True, False]
     (step,) = best_verdict(CLAIMS["distances/section-a.2.2"], results).orders
+    says("[two divergences](#distances/section-a.2.2), .149 and .147 (p = .44)")
+    assert [round(mean, 3) for mean in step.means] == [0.149, 0.147] and round(step.p, 2) == 0.44
     assert not step.holds and not step.reversed
     says("they leave more of the pixels' variance")
     assert min(mean["left/ada-gvae"], mean["left/ada-ml-vae"]) > mean["left/beta-vae"]

@@ -172,8 +172,8 @@ def test_the_nets():
 
 def test_the_cards():
     small = verdict_of(CLAIMS["distances/figure-3.11"], RESULTS, "small").orders
-    says("is .85 with the blur and .33 with the squared error, that of the mean matrices of a traversal .91 and −.09")
-    assert [round(mean(side), 2) for order in small[:2] for side in order.values] == [0.85, 0.33, 0.91, -0.09]
+    says("is .85 with the blur and .33 with the squared error, that of the mean matrices of a traversal .91 and −.08")
+    assert [round(mean(side), 2) for order in small[:2] for side in order.values] == [0.85, 0.33, 0.91, -0.08]
     says("With the squared error the trained network is where the untrained one is")
     (order,) = (
         each
@@ -305,7 +305,7 @@ def test_the_card_of_the_thesis_size():
 def test_pairs_at_the_thesis_size():
     found = best_verdict(CLAIMS["distances/figure-3.12"], RESULTS)
     assert (found.scale, found.verdict) == ("full", "inconclusive") and not found.missing
-    says("and it concludes nothing", "the same rate and as many steps, of 64 pairs", "The β-VAE's runs are those above")
+    says("And the card concludes nothing", "the same rate and as many steps, of 64 pairs", "The β-VAE's runs are those above")
     assert found.lengths == ((11_520, 64),) and runs_of("figure-3.12")[0] == runs_of("figure-3.11")[0]
     vae_sharp, pairs_sharp, vae_soft, pairs_soft = runs_of("figure-3.12")
     says("with each of five seeds, one square of three")
@@ -317,9 +317,9 @@ def test_pairs_at_the_thesis_size():
     assert lost.first == "mig/ada-gvae/mse-box" and [round(mean(side), 2) for side in lost.values] == [0.05, 0.01]
     shares = sorted(round(run["mig"], 2) for run in pairs_soft)
     assert (shares[0], shares[3], shares[4]) == (0.01, 0.04, 0.14) and round(pairs_soft[3]["mig"], 2) == 0.14
-    says("With the blur pairs leave .33 to .42 of the variance", "without pairs it was .09 to .32")
+    says("With the blur pairs leave .33 to .41 of the variance", "without pairs it was .09 to .32")
     left = [[round(run["left"], 2) for run in each] for each in (pairs_soft, vae_soft)]
-    assert [(min(each), max(each)) for each in left] == [(0.33, 0.42), (0.09, 0.32)]
+    assert [(min(each), max(each)) for each in left] == [(0.33, 0.41), (0.09, 0.32)]
     says("At this size it is .05 for .02; but the DCI is .22 for .07, the least with pairs above the most without")
     scores = [[round(mean(run[key] for run in each), 2) for each in (pairs_soft, vae_soft)] for key in ("mig", "dci")]
     assert scores == [[0.05, 0.02], [0.22, 0.07]]
@@ -370,7 +370,9 @@ def test_where_it_hurts():
     says("the scale falls from .93 to .84, and of the five factors only the orientation rises")
     assert table("hurts")["dSprites", "scale"][1] == "0.93 / 0.95 → 0.84 / 0.96"
     assert line.pop("random") < 0 and [factor for factor, value in line.items() if value > 0] == ["orientation"]
-    says("On 3D Shapes both kinds fall, for every factor (in the thesis, all but the rank correlation of the shape)")
+    says("On 3D Shapes, which we have drawn again, both kinds fall, for every factor")
+    says(".46 / .76 for .58 / .80, whose rank correlation rises a little")
+    assert table("hurts")["3D Shapes", "shape"][:2] == ["0.69 / 0.79 → 0.58 / 0.80", "0.68 / 0.79 → 0.46 / 0.76"]
     assert all(value[key] < 0 for value in (rank, linear) for key in value if key[0] == "3D Shapes")
     printed = {key: [numbers(cell) for cell in cells[0].split(" → ")] for key, cells in table("hurts").items()}
     risen = {
@@ -403,9 +405,7 @@ def test_pitfalls():
 def test_verdicts_are_those_of_the_store():
     mine = [claim for claim in CLAIMS.values() if claim.chapter == "16_introducing_overlap"]
     CHAPTER.verdicts(mine)
-    shown = [name for name in CELLS if name.startswith("card-") and "text" not in name and "comment" not in name]
-    assert 6 == len(shown) < len(mine)  # two were added later, which need no training: they are in the list alone
-    says("All four orders hold in small, no control shows them, and all have learnt by our rule")
+    says("All four orders hold in small, and all have learnt by our rule")
     says("is hardly below the half, at .49 with the squared error", "and .48 with the blur")
     found = verdict_of(CLAIMS["distances/figure-3.12"], RESULTS, "small")
     assert all(order.holds and not order.passing for order in found.orders) and found.verdict == "match"

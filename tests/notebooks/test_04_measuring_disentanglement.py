@@ -130,9 +130,10 @@ def test_the_bins_decide_where_mig_falls():
 
 def test_the_trained_models_are_worse_than_a_rotation():
     rows = mean("live-table")
-    says("worse than a rotation by every score but BetaVAE", "has .75 and .69 against .87", "spreads by .14")
-    worse = rows[["β = 1", "β = 16"]].max(axis=1) < rows["10 rotations"]
-    assert worse.index[~worse].tolist() == ["BetaVAE"]
+    says("every score, but for β = 1 in BetaVAE (.93 against .92)", "has .75 and .69 against .87", "spreads by .14")
+    better = rows[["β = 1", "β = 16"]].ge(rows["10 rotations"], axis=0).stack()
+    assert better.index[better].tolist() == [("BetaVAE", "β = 1")]
+    assert rows.loc["BetaVAE", ["β = 1", "10 rotations"]].tolist() == [0.93, 0.92]
     assert rows.loc["FactorVAE", ["β = 1", "β = 16", "10 rotations"]].tolist() == [0.75, 0.69, 0.87]
     says("*linearity* is .73 and .76")
     assert rows.loc["linearity", ["β = 1", "β = 16"]].tolist() == [0.73, 0.76]
@@ -145,6 +146,8 @@ def test_the_live_table():
     assert "n = 5 seeds" in shown("live-table")
     loud = rows.loc[["BetaVAE", "FactorVAE", "distance", "linearity"]]
     assert (loud[["β = 1", "β = 16"]].min(axis=1) > loud["untrained"] + 0.15).all()
+    says("it is well above *untrained* in four rows")
+    assert len(loud) == 4
     says(".08 and .06 against .02", "IRS puts β = 16 *below* them", "beside .64", "*distance* of .94")
     assert rows.loc["MIG", ["β = 1", "β = 16", "untrained"]].tolist() == [0.08, 0.06, 0.02]
     assert rows.loc["IRS", "β = 16"] < rows.loc["IRS", "β = 1"] <= rows.loc["IRS", "untrained"]
@@ -188,7 +191,7 @@ def test_one_code_and_seven_settings():
     assert rows.loc["20 bins", "stretched"] < 0.6 and rows.loc["equal mass", "stretched"] > 0.99
     assert (rows.loc[["20 bins", "5 bins", "100 bins"], "outlier"] == 0).all()
     assert rows.loc["equal mass", "outlier"] > 0.99
-    says("from 300 points, every score that is not 0 comes out lower")
+    says("one draw of 300 points, and every score that is not 0 comes out lower")
     few, many = rows.loc[["n = 300", "20 bins"]].dropna(axis=1).to_numpy()
     assert len(few) == 5 and ((few < many) | (many == 0)).all()
     faint = rows["faint"]

@@ -141,6 +141,9 @@ def test_the_counterexample_of_the_conditional_construction():
     root = np.linalg.cholesky([[1, -0.7], [-0.7, 1]])
     map_ = root @ Entangler.normal(2, alpha=0.15).matrix @ np.linalg.inv(root)
     np.testing.assert_allclose(map_, [[0, -1], [-1, 0]], atol=1e-12)
+    says("There another α will do")
+    for alpha in (0.05, 0.3, 0.45):
+        assert np.abs(root @ Entangler.normal(2, alpha=alpha).matrix @ np.linalg.inv(root)).min() > 0.1
 
 
 def test_pairs_stand_upright():
@@ -154,6 +157,7 @@ def test_pairs_stand_upright():
 def test_a_prior_that_does_not_factorise():
     (prior, turned, conditional), *_ = rows("triangle").values()
     assert turned == 0.005 and min(prior, conditional) > 0.05
+    says("So the law is kept, for every density. The second property is not so safe")
 
 
 def test_the_tails():

@@ -223,13 +223,11 @@ def test_the_others_at_the_thesis_size():
     large = verdict("distances/figure-5.1-xysquares")
     says("The triplets have .95 in order and in lines; in order the β-VAE has .63 and the Ada-GVAE .45")
     assert [round(mean(side), 2) for step in large.orders[:2] for side in step.values] == [0.95, 0.63, 0.95, 0.45]
-    assert round(mean(large.orders[2].values[0]), 2) == 0.95 and (large.scale, large.verdict) == (
-        "full",
-        "inconclusive",
-    )
+    assert round(mean(large.orders[2].values[0]), 2) == 0.95
+    assert (large.scale, large.verdict) == ("full", "inconclusive")
     says("The β-VAE has learnt two squares or all three, the β-TVAE draws two")
-    told, vae, pairs = parts_of(large.claim, "full")
-    told, vae, pairs = ([Store().results()[run.id]["metrics"] for run in part.runs()] for part in (told, vae, pairs))
+    results, parts = Store().results(), parts_of(large.claim, "full")
+    told, vae, pairs = ([results[run.id]["metrics"] for run in part.runs()] for part in parts)
     assert [round(3 * run["left"]) for run in told] == [1] * 5 and {round(3 * run["left"]) for run in vae} == {0, 1}
     says("The Ada-GVAE has learnt one square of three, with each of five seeds")
     assert [round(3 * run["left"]) for run in pairs] == [2] * 5 and "counts as not learnt" in large.why

@@ -337,19 +337,17 @@ def claims() -> dict:
 
 def test_the_others_at_the_thesis_size():
     """The cell full-55 and its comment."""
-    claim, large = claims()["figure-5.5-xysquares"]
-    assert verdict_of(claim, Store().results(), "small").verdict == "match"
+    (claim, large), results = claims()["figure-5.5-xysquares"], Store().results()
+    assert verdict_of(claim, results, "small").verdict == "match"
     says("A MIG of .43 for the Ada-TVAE, .01 for either of the others")
     assert [round(statistics.fmean(side), 2) for step in large.orders[:2] for side in step.values] == [0.43, 0.01] * 2
     says("The β-VAE has learnt two squares or all three, and its MIG is .01 at most all the same")
     (blurred,) = [claim for claim in load_claims() if claim.id == "distances/figure-3.11"]
-    slow = [Store().results("full")[run.id]["metrics"] for run in parts_of(blurred, "full")[0].runs()]
+    slow = [results[run.id]["metrics"] for run in parts_of(blurred, "full")[0].runs()]
     assert round(max(run["mig"] for run in slow), 2) == 0.01 and max(run["left"] for run in slow) < 0.34
     assert large.small.verdict == "match" and large.verdict == "inconclusive"
     says("The Ada-GVAE has learnt one square of three, with each of five seeds")
-    ada, vae, pairs = (
-        [Store().results("full")[run.id]["metrics"] for run in part.runs()] for part in parts_of(claim, "full")
-    )
+    ada, vae, pairs = ([results[run.id]["metrics"] for run in part.runs()] for part in parts_of(claim, "full"))
     assert len(pairs) == 5 and all(round(3 * run["left"], 2) == 2 for run in pairs)
     assert [run["left"] for run in vae] == [run["left"] for run in slow]
     says("exchanged codes come in the same order as well, .33 against .22")

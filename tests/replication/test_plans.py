@@ -89,8 +89,9 @@ BY_PROCESSOR = {
         "figure-5.1-xysquares",
         "figure-5.5-xysquares",
         "section-5.4.6-threshold",
+        "section-3.5-order",
     )
-}
+} | {"assumptions/burgess-figure-3"}
 needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="is about machines without a GPU")
 
 

@@ -202,39 +202,33 @@ def test_the_runs_of_the_thesis_size():
     arms = ("squared error, β = 0.0001", "box, radius 31, β = 0.0316", "box, radius 31, β = 0.0001")
     sharp, soft, cheap = ([cells for key, cells in rows.items() if key[0] == arm] for arm in arms)
     assert len(sharp) == len(soft) == len(cheap) == 5
-    says("three runs have learnt two squares, sharp, and nothing of the third", "two runs have learnt all three")
+    says("three runs have learnt two squares, sharp, and nothing of the third", "two have learnt all three")
     learnt = [[order for order in orders if order > 0.3] for _, *orders, _ in sharp]
     missing = [row[0] for row, orders in zip(sharp, learnt, strict=True) if len(orders) == 2]
     assert set(missing) <= {0.33, 0.34} and len(missing) == 3 and sum(row[0] < 0.1 for row in sharp) == 2
     assert max(row[0] for row in soft) < 0.35
     says("With the blur every square of every run is in some order")
-    says("At the larger β .09 to .32 of the variance is left")
-    assert (min(row[0] for row in soft), max(row[0] for row in soft)) == (0.09, 0.32)
-    says("at the smaller one it is .03 to .11 in four runs and .34 in one", "lack then are edges, more than places")
-    assert [row[0] for row in sorted(cheap)][::3] == [0.03, 0.11] and max(cheap)[0] == 0.34
+    says("what the pictures lack are edges, more than places")
     says("mean distances follow those of the places with .95 or more in every run")
     blurred = [run for figure in ("figure-3.11", "figure-3.11-beta") for run in runs_of(figure)[1]]
     assert len(blurred) == 10 and min(run["matrix-rank/reconstructions"] for run in blurred) >= 0.95
-    says("we take the square with the lowest order, below .3, for the one that is missing")
-    says("With the blur and the larger β fourteen of the fifteen lie between .74 and .89, and one is .59")
-    says("with the smaller one fourteen lie between .74 and .92, and one is .63")
+    says("we take the square with the lowest order, below .3, for the missing one")
     orders = [sorted(order for row in each for order in row[1:4]) for each in (soft, cheap)]
-    assert [(each[0], each[1], each[-1]) for each in orders] == [(0.59, 0.74, 0.89), (0.63, 0.74, 0.92)]
-    says("those of learnt squares lie between .35 and .66")
+    says("whose learnt squares lie between .35 and .66")
     assert (min(map(min, learnt)), max(map(max, learnt))) == (0.35, 0.66)
     says("all but two of the blur's thirty squares are better sorted than the best of the squared error")
     assert sum(order <= max(map(max, learnt)) for each in orders for order in each) == 2
-    says("Two squares cost the squared error 115 to 138 nats and three some 600")
-    says("where $2 \\ln 64 = 8.3$ and $3 \\ln 64 = 12.5$ would do", "spends 2,057 to 4,858")
-    says("at the larger β it spends 75 to 88", "the blur's two β lie on both sides of the squared error")
+    says("The squared error spends 115 to 138 nats on two squares and some 600 on three")
+    says("where $3 \\ln 64 = 12.5$ would do", "75 to 88 at the larger β and 2,057 to 4,858 at the smaller one")
+    says("less than the squared error and more, and is ahead both times")
     assert max(row[4] for row in soft) < min(row[4] for row in sharp) < max(row[4] for row in sharp) < 2057
     assert (min(row[4] for row in cheap), max(row[4] for row in cheap)) == (2057, 4858)
     assert (min(row[4] for row in soft), max(row[4] for row in soft)) == (75, 88)
     prices = sorted(row[4] for row in sharp)
     assert (prices[0], prices[2]) == (115, 138) and all(abs(price - 600) < 50 for price in prices[3:])
-    assert (round(2 * math.log(64), 1), round(3 * math.log(64), 1)) == (8.3, 12.5)
+    assert round(3 * math.log(64), 1) == 12.5
     says("11,520 steps of 64 images in place of 57,600 of 256", "at a learning rate of .0003 in place of .001")
-    says("both of seed 3, the blur's at β = .0316; with that seed the squared error has learnt all three")
+    says("both of seed 3, the blur's at β = .0316")
     for name in ("xysquares-mse-vae", "xysquares-box-vae"):
         card = shipped_model_card(name)
         assert (card["steps"], card["batch_size"], card["latents"], card["seed"]) == (11_520, 64, 25, 3)
@@ -254,7 +248,7 @@ def test_what_the_models_of_the_thesis_size_draw():
     says("Both draw three squares", "its green one is still a soft spot there")
     assert max(left["squared error"]) < 0.2
     assert left["box, radius 31"][1] > 0.12 and max(left["box, radius 31"][::2]) < 0.06
-    says("the codes of the squared error spread several times as far", "hold .21, .18 and .54 of the spread")
+    says("Each picture has a scale of its own", "hold .21, .18 and .54 of the spread")
     held, widths = [], []
     for name, square in (("xysquares-mse-vae", 0), ("xysquares-mse-vae", 2), ("xysquares-box-vae", 2)):
         places = torch.tensor([3, 3, 5, 1, 1, 6]).repeat(64, 1)
@@ -280,12 +274,12 @@ def by_factor(runs, prefix=""):
 
 def test_the_card_of_the_thesis_size():
     found = best_verdict(CLAIMS["distances/figure-3.11"], RESULTS)
-    says("**Match**, with the network and the images of the thesis, in a fifth of its steps")
+    says("**Match**, with the network and the images of the thesis")
     assert (found.scale, found.verdict, found.n) == ("full", "match", 5) and not found.missing
     assert all(order.holds and not order.passing for order in found.orders)
     runs = runs_of("figure-3.11")
     sharp, soft = (sorted(run["rank-distinct"] for run in each) for each in runs)
-    says("with .81 on average with the blur and .43 with the squared error, where untrained networks have .05")
+    says("the order is .81 on average with the blur and .43 with the squared error, where untrained networks have .05")
     says("plain means are .81, .47 and .07")
     plain = [mean(mean(each) for each in by_factor(one)) for one in runs[::-1]]
     untrained = [mean(each) for each in by_factor(runs[0], "control/untrained/")]
@@ -296,8 +290,7 @@ def test_the_card_of_the_thesis_size():
     says("The last with the blur, .73, is ahead of the first with the squared error, .56, which misses no square")
     assert (round(soft[0], 2), round(sharp[-1], 2)) == (0.73, 0.56)
     assert max(runs[0], key=lambda run: run["rank-distinct"])["left"] < 0.1
-    says("The card's first row, .87 and .63, counts self-pairs")
-    assert [round(mean(values), 2) for values in found.orders[0].values] == [0.87, 0.63]
+    says("The card's first row counts self-pairs")
     says("the squared error's distances have no order at all along a factor")
     assert all(run["data-rank-distinct"] == 0 for run in runs[0])
 
@@ -306,10 +299,10 @@ def test_pairs_at_the_thesis_size():
     found = best_verdict(CLAIMS["distances/figure-3.12"], RESULTS)
     assert (found.scale, found.verdict) == ("full", "inconclusive") and not found.missing
     says("And the card concludes nothing", "The β-VAE's runs are those above")
-    says("the same rate and as many steps, of 64 pairs")
+    says("the same rate and as many steps, of 64 *pairs*, which are twice as many images")
     assert found.lengths == ((11_520, 64),) and runs_of("figure-3.12")[0] == runs_of("figure-3.11")[0]
     vae_sharp, pairs_sharp, vae_soft, pairs_soft = runs_of("figure-3.12")
-    says("with each of five seeds, one square of three")
+    says("has learnt one square of three with each of five seeds")
     assert [round(3 * run["left"], 1) for run in pairs_sharp] == [2.0] * 5 and all(
         run["left"] < 0.35 for run in vae_sharp
     )
@@ -318,14 +311,11 @@ def test_pairs_at_the_thesis_size():
     assert lost.first == "mig/ada-gvae/mse-box" and [round(mean(side), 2) for side in lost.values] == [0.05, 0.01]
     shares = sorted(round(run["mig"], 2) for run in pairs_soft)
     assert (shares[0], shares[3], shares[4]) == (0.01, 0.04, 0.14) and round(pairs_soft[3]["mig"], 2) == 0.14
-    says("With the blur pairs leave .33 to .41 of the variance", "without pairs it was .09 to .32")
-    left = [[round(run["left"], 2) for run in each] for each in (pairs_soft, vae_soft)]
-    assert [(min(each), max(each)) for each in left] == [(0.33, 0.41), (0.09, 0.32)]
     says("At this size it is .05 for .02; but the DCI is .22 for .07, the least with pairs above the most without")
     scores = [[round(mean(run[key] for run in each), 2) for each in (pairs_soft, vae_soft)] for key in ("mig", "dci")]
     assert scores == [[0.05, 0.02], [0.22, 0.07]]
     assert min(run["dci"] for run in pairs_soft) > max(run["dci"] for run in vae_soft)
-    says("Without pairs half as much of the variance is left (.20 for .37)")
+    says("without pairs half as much of the variance is left (.20 for .37)")
     assert [round(mean(run["left"] for run in each), 2) for each in (vae_soft, pairs_soft)] == [0.20, 0.37]
     card = shipped_model_card("xysquares-box-ada-gvae")
     assert (card["steps"], card["batch_size"], card["seed"]) == (11_520, 64, 3)
@@ -345,7 +335,7 @@ def test_one_price_for_both_losses():
     assert [round(mean(values), 2) for values in order.values] == [0.84, 0.43]
     says("the last run with the blur, .74, is ahead of the first with the squared error")
     assert round(min(order.values[0]), 2) == 0.74 and max(order.values[1]) < min(order.values[0])
-    says("there it is .81, a little lower with each of the five seeds", ".20 for .12")
+    says("with which it is .81, a little lower with each of the five seeds", ".20 for .12")
     dear, cheap = runs_of("figure-3.11")[1], runs_of("figure-3.11-beta")[1]
     pairs = list(zip(dear, cheap, strict=True))
     assert all(one["rank-distinct"] < other["rank-distinct"] for one, other in pairs)

@@ -109,9 +109,9 @@ def test_the_turn():
     assert (turn.loc[:44, ["BetaVAE", "FactorVAE"]] == 1).all(axis=None)
     assert turn.loc[45, ["BetaVAE", "FactorVAE"]].between(0.45, 0.55).all()
     assert turn.loc[5, "MIG"] == 0.6 and (turn.loc[30:, "MIG"] == 0).all()
-    says("DCI-D holds at 5° and has crashed at 10°", "it comes down to ½", "comes down to ⅔ and stays there")
+    says("DCI-D holds at 5° and has crashed at 10°", "it comes down to about ½", "comes down to ⅔ and stays there")
     assert turn.loc[5, "DCI-D"] > 0.99 and turn.loc[10, "DCI-D"] < 0.7
-    assert turn.loc[45, "DCI-D"] == pytest.approx(1 / 2, abs=0.02)
+    assert turn.loc[45, "DCI-D"] == pytest.approx(1 / 2, abs=0.04)
     assert turn.loc[45, "modularity"] == pytest.approx(2 / 3, abs=0.01)
     says("SAP *rises*, by three quarters up to 20°", "SAP's is .13 here")
     assert turn.loc[0, "SAP"] == 0.13 and turn["SAP"].idxmax() == 20

@@ -120,7 +120,9 @@ def keep(store: Store, result: dict, asked: Collection[str] = (), *, dirty: bool
     lacking = lacks(result, asked) if stored else []
     better = stored and (len(lacking) < len(asked) or counts(result) and not counts(stored))
     added = store.replace(result) if better else store.add(result)
-    shutil.rmtree(store.scratch(result["id"]), ignore_errors=True)
+    scratch = store.scratch(result["id"])
+    shutil.rmtree(scratch, ignore_errors=True)
+    _note_of_seconds(scratch).unlink(missing_ok=True)
     if lacking:
         raise ValueError(f"metrics: {result['measurement']} does not return {', '.join(lacking)}, as a claim asks.")
     return added
@@ -132,22 +134,29 @@ def lacks(result: dict, asked: Collection[str]) -> list[str]:
 
 
 def execute(
-    run: Run, device: str = "auto", scratch: Path = Path("partial"), known: Mapping[str, dict] | None = None
+    run: Run, device: str = "auto", scratch: Path | None = None, known: Mapping[str, dict] | None = None
 ) -> dict:
-    """The result of a run, with what it takes to repeat it. Raises what the measurement raises."""
+    """The result of a run, with what it takes to repeat it. Raises what the measurement raises.
+
+    scratch : of `Context`. Its seconds are then those of all parts of an interrupted run, each up to its last
+        checkpoint.
+    """
     import torch
 
     chosen = chosen_device(device if run.device == "auto" else run.device)
     threads = torch.get_num_threads()
     torch.set_num_threads(1 if run.device == "cpu" else threads)  # sums depend on how many threads share them
+    earlier = _worked_before(scratch) if scratch else 0.0
     started, code = time.perf_counter(), commit()
     try:
-        context = Context(run.seed, chosen, scratch, known or {})
+        context = Context(run.seed, chosen, scratch or Path("partial"), known or {})
         metrics = measurement_of(run.measurement)(context, **run.settings)
-        seconds = time.perf_counter() - started
+        seconds = earlier + time.perf_counter() - started
         where = device_record(chosen)
     finally:
         torch.set_num_threads(threads)
+        if scratch and not scratch.exists():  # nothing to go on from
+            _note_of_seconds(scratch).unlink(missing_ok=True)
     return {
         "id": run.id,
         **run.config,
@@ -159,6 +168,25 @@ def execute(
         "versions": versions(),
         "commit": code,
     }
+
+
+def _note_of_seconds(scratch: Path) -> Path:
+    """A file that is as old as the part of a run that is at work, and says how many seconds the parts before took."""
+    return scratch.with_name(f"{scratch.name}.seconds")
+
+
+def _worked_before(scratch: Path) -> float:
+    """The seconds that earlier parts of a run took, each up to its last checkpoint; notes that a new part begins."""
+    from course_lib.storage import replace_file
+
+    note, seconds = _note_of_seconds(scratch), 0.0
+    if note.exists():
+        kept = max((file.stat().st_mtime for file in scratch.rglob("*") if file.is_file()), default=0.0)
+        seconds = float(note.read_text()) + max(kept - note.stat().st_mtime, 0.0)
+    note.parent.mkdir(parents=True, exist_ok=True)
+    with replace_file(note) as file:
+        file.write(f"{seconds:.2f}".encode())
+    return seconds
 
 
 def measurement_of(name: str) -> Callable:

@@ -38,6 +38,16 @@ def interrupted(context):
         raise RuntimeError("stopped half-way")
     return {"value": context.seed}
 
+def halted(context, seconds=0.0):
+    """Works, leaves a checkpoint, works on, and fails; from the checkpoint on it needs no time."""
+    if not context.scratch.exists():
+        time.sleep(seconds)
+        context.scratch.mkdir(parents=True)
+        (context.scratch / "checkpoint").write_text("half-way")
+        time.sleep(seconds / 2)
+        raise RuntimeError("stopped after its checkpoint")
+    return {"value": context.seed}
+
 def broken(context):
     raise ValueError("nothing to see")
 

@@ -189,6 +189,23 @@ def test_scratch_outlives_a_failure_and_is_removed_with_success(cheap, store):
         attempt(store, run)
     assert store.scratch(run.id).is_dir()
     assert attempt(store, run) and not store.scratch(run.id).exists()
+    assert not [*store.scratch(run.id).parent.iterdir()]
+
+
+def test_seconds_of_a_resumed_run_are_those_up_to_its_checkpoint_and_from_there(cheap, store):
+    run = Run("cheap_measurements:halted", {"seconds": 0.4})
+    with pytest.raises(RuntimeError):
+        attempt(store, run)
+    time.sleep(0.4)  # while nothing runs
+    assert attempt(store, run) and 0.39 < store.results()[run.id]["seconds"] < 0.59
+
+
+def test_seconds_without_a_checkpoint_are_those_of_the_last_attempt(cheap, store):
+    run = Run("cheap_measurements:interrupted")
+    with pytest.raises(RuntimeError):
+        attempt(store, run)
+    time.sleep(0.2)
+    assert attempt(store, run) and store.results()[run.id]["seconds"] < 0.2
 
 
 # ---- measurements that have grown

@@ -218,7 +218,9 @@ def trainings(generator: torch.Generator) -> list[list]:
         (5, 2, 4, 40, 8.0),
     ):
         decoded, pixels = (torch.randn(images, 1, side, side, generator=generator) for _ in range(2))
-        mean = 2 * torch.randn(images, latents, generator=generator)
+        mean = (0.5 if index == 100 else 2) * torch.randn(images, latents, generator=generator)
+        if index == 250:  # of two images' divergences one lies below the capacity and one above
+            mean[:2] = torch.tensor([[0.0], [3.0]])
         log_variance = torch.randn(images, latents, generator=generator) - 1
         parts = [decoded.requires_grad_(), pixels, mean.requires_grad_(), log_variance.requires_grad_()]
         cases.append([*parts, index, 100, 6.0, gamma])

@@ -19,7 +19,8 @@ def batches(generator: torch.Generator) -> list[list]:
 
     In the last batch the others hardly reach a code, so that the estimate is negative, as no divergence is.
     """
-    cases, kinds = [], ((7, 3, -1.0, 50), (4, 4, -3.0, 4096), (2, 2, 0.0, 2), (9, 96, -5.0, 1000), (20, 6, -2.0, 10**6))
+    cases = []
+    kinds = ((7, 3, -1.0, 50), (4, 4, -3.0, 4096), (2, 2, 0.0, 2), (9, 160, -4.0, 1000), (20, 6, -2.0, 10**6))
     for size, dim, width, images in kinds:
         mean = torch.randn(size, dim, generator=generator)
         log_variance = width + 0.3 * torch.randn(size, dim, generator=generator)

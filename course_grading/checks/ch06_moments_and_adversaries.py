@@ -318,7 +318,7 @@ def clouds(generator: torch.Generator) -> list[list[Tensor]]:
     cases = []
     for samples, images, dim, width in (
         (7, 5, 3, -1.0),
-        (4, 6, 40, -8.0),
+        (4, 6, 160, -3.0),
         (5, 1, 2, 0.5),
         (6, 6, 6, -2.0),
         (3, 8, 1, 0.0),

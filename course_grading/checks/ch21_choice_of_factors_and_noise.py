@@ -312,7 +312,7 @@ def images_with_pairs(generator: torch.Generator) -> list[list[Tensor]]:
     In the last case variances fall slowly, so that pairs may have more in a later direction than in an earlier one.
     """
     cases = []
-    for count, size, drawn, fall in ((40, 6, 25, 2.0), (15, 3, 8, 2.0), (30, 9, 12, 1.2)):
+    for count, size, drawn, fall in ((40, 6, 25, 2.0), (15, 3, 8, 2.0), (30, 12, 8, 1.05)):
         mixing = torch.linalg.qr(torch.randn(size, size, generator=generator, dtype=torch.float64)).Q
         spread = fall ** -torch.arange(size, dtype=torch.float64)
         images = torch.randn(count, size, generator=generator, dtype=torch.float64) * spread @ mixing

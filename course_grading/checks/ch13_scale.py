@@ -264,6 +264,7 @@ def bends(generator: torch.Generator) -> list[list[Tensor]]:
         sizes = torch.logspace(0, 2, count, dtype=torch.float64) * 3
         if count != 6:
             step = 0.6 * torch.rand(count, generator=generator, dtype=torch.float64) - 0.3
+            step[0] -= 0.7  # so that the spacing is never even by chance
             sizes = ((torch.arange(count) + step) * 7 / count).exp()
         bend = 0.02 + 0.05 * torch.rand(6, generator=generator, dtype=torch.float64)
         scatter = 0.3 + 0.6 * torch.rand(6, generator=generator, dtype=torch.float64)

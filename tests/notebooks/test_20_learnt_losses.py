@@ -424,7 +424,7 @@ def test_the_loss_at_the_thesis_size():
 
 
 def test_the_price_in_units_of_the_learnt_loss_is_a_tenth():
-    says("in units of this loss the same β is a tenth", "the largest variance is 2,577 with this kernel and 259 with the box")
+    says("in units of this loss the same β is a tenth of it", "2,577 with this kernel and 259 with the box")
     pictures = XYSquares(squares=1).images(torch.arange(64)).double() / 255
     largest = []
     for kernel in (load_kernel(31, "full")[0].double(), box_kernel(31).double() * 63**0.5):

@@ -222,8 +222,8 @@ PRIMES = (97, 89, 83, 79, 73, 71, 67, 61)
 
 
 def factor_triples(generator: torch.Generator) -> list[list[Tensor]]:
-    """Anchors, two others and the factors' sizes: many ties, near ties, sizes that differ, a factor with one value."""
-    cases = [_three(sizes, 400, generator) for sizes in ((8, 8, 8, 8, 8, 8), (3, 6, 40, 32), (4, 1, 7), (11,))]
+    """Anchors, two others and sizes: many ties, near ties, sizes that differ, a factor with one value or with two."""
+    cases = [_three(sizes, 400, generator) for sizes in ((8, 8, 8, 8, 8, 8), (3, 6, 40, 32), (4, 1, 2, 7), (11,))]
     anchor, first, second, sizes = _three((3, 6, 40, 32), 60_000, generator)
     gaps = (anchor - first).abs() - (anchor - second).abs()
     twelve_thousandths = (gaps * torch.tensor([6045, 2418, 310, 390])).sum(1).abs()  # of which 12,090 make 1

@@ -25,6 +25,7 @@ def _code(generator: torch.Generator, spare: int, shift: float) -> list[Tensor]:
     factors = noise[:, :3] + 1
     mixed = -0.75 * noise[:, 0] + 0.66 * noise[:, 1]
     latents = [0.6 * noise[:, 0] - 0.8 * noise[:, 3], -0.9 * noise[:, 2] + 0.4 * noise[:, 4], mixed]
+    latents[0] = latents[0] / (1 + 9 * spare)  # a narrow latent is no dead one
     latents += [torch.zeros(90, dtype=torch.float64), noise[:, 5], noise[:, 6] + 0.1 * noise[:, 1]][:spare]
     return [torch.stack(latents, 1) + shift, factors]
 
@@ -163,6 +164,8 @@ def wide_and_narrow(generator: torch.Generator) -> list[list[Tensor]]:
     for size, latents, apart in ((20, 4, 0.1), (7, 7, 0.0), (50, 3, 2.0), (5, 1, 0.5)):
         spread = torch.tensor([0.2, 1.5, 0.6, 0.05, 3.0, 0.9, 0.3])[:latents]
         codes = spread * torch.randn(size, latents, generator=generator) + apart * torch.arange(latents)
+        if size == 20:
+            codes[:, -1] = 0.5  # dead, where a root without the 10⁻⁶ has no slope
         cases.append([codes.requires_grad_()])
     return cases
 
@@ -190,6 +193,10 @@ PENALTY_MISTAKES = {
         lambda z: (1 - (z.var(0) + FLOOR).sqrt()).sum(),
     "the variance divides by B; `torch.var` divides by B − 1.":
         lambda z: _hinge((z.var(0, correction=0) + FLOOR).sqrt()),
+    "the 10⁻⁶ is missing: a latent that never changes has a root of 0, whose slope is infinite.":
+        lambda z: _hinge(z.var(0).sqrt()),
+    "the 10⁻⁶ was added to the root; expected inside, where it keeps the slope finite.":
+        lambda z: _hinge(z.var(0).sqrt() + FLOOR),
     "this is one spread, of all numbers of the batch together: each latent has its own.":
         lambda z: _hinge((z.var() + FLOOR).sqrt()),
     "the mean square was taken without taking the mean off: where a latent lies must not count.":

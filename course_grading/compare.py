@@ -76,7 +76,8 @@ def _values(got: Tensor, expected: Tensor) -> str:
     if ratio is not None and abs(ratio + 1) < 1e-3:
         return "every number has the wrong sign."
     if ratio is not None and abs(ratio - 1) < 1e-3:
-        return f"every number is {ratio:.9g} times what is expected: is something rounded, or a small constant added?"
+        far = (got / expected - 1).abs().max().item()
+        return f"the numbers are off by up to {far:.1g} of their size: is something rounded, or a small constant added?"
     if ratio is not None:
         return f"every number is {ratio:.4g} times what is expected: look for a missing or extra factor."
     offset = _constant(got - expected)

@@ -92,9 +92,9 @@ def bright_rows(generator: torch.Generator) -> list[list[Tensor]]:
         bright = _bright(generator, 9, 8, 3_072, changes=2)
         if (_gram(*bright) < 0).any():
             break
-    with_black = _bright(generator, 3, 3, 12_288)
+    with_black = _bright(generator, 4, 4, 12_288)
     for rows in with_black:
-        rows[-1] = 0
+        rows[::3] = 0
     return [*any_greys, bright, with_black, *(_bright(generator, *shape) for shape in ((1, 5, 768), (30, 27, 1_024)))]
 
 
@@ -140,12 +140,10 @@ class Rounded(Function):
         if found is None or "the numbers differ" not in found:
             return found
         close = got.value.double() - expected.value.double()
-        if (close.abs() <= HALF * expected.value.double()).all():
-            return HALVED
         largest = max(argument.double().square().mean(1).max().item() for argument in arguments)
         off = close.abs().max().item()
         if not off <= 2e-6 * largest:  # more than float32 can lose of ‖a‖² / N
-            return found
+            return HALVED if (close.abs() <= HALF * expected.value.double()).all() else found
         return (
             f"the numbers are off by up to {off:.1g}, which is rounding: ‖a‖² + ‖b‖² − 2 a·b subtracts large numbers "
             "that float32 knows to seven digits. What is small is lost before the last step."
@@ -441,7 +439,7 @@ EXERCISES = {
         reference=cross_distances,
         cases=bright_rows,
         mistakes=CROSS_MISTAKES,
-        tolerance=(2e-5, 1e-9),  # a tenth of what half precision leaves of a distance, ten times float32's rounding
+        tolerance=(5e-5, 1e-9),  # a tenth of what half precision leaves of a distance, ten times float32's rounding
         also_right=CROSS_RIGHT,
     ),
     "14.3": Function(

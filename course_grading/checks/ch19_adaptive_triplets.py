@@ -84,6 +84,7 @@ def code_pairs(generator: torch.Generator) -> list[list]:
         return [torch.randn(*shape, generator=generator, requires_grad=True) for _ in range(2)]
 
     zeros, level = torch.zeros(2, 3), torch.tensor([[2.0, -2.0, 2.0], [0.0, 0.0, 0.0]])
+    apart = drawn(4, 6)  # no latent differs by less than half of what another does
     edges = [zeros.clone().requires_grad_(), level.clone().requires_grad_()]
     return [
         [*drawn(5, 7), 0.5, 0.5],
@@ -91,6 +92,7 @@ def code_pairs(generator: torch.Generator) -> list[list]:
         [*drawn(3, 5), 0.0, 0.75],
         [*drawn(3, 4), 1.0, 0.5],
         [*drawn(2, 1), 0.5, 0.5],
+        [apart[0], (apart[0].detach() + 1 + apart[1].detach().sigmoid()).requires_grad_(), 0.5, 0.5],
         [*edges, 0.5, 0.5],
     ]
 
@@ -147,6 +149,8 @@ ADAPTIVE_MISTAKES = {
     "the comparison with τ is not strict: where all latents differ alike, none is shared.":
         lambda a, n, w, s: _norm(_weights(a, n, w, s, is_shared=torch.le) * (a - n)),
     "η and 1 − η are exchanged in the threshold.": lambda a, n, w, s: _norm(_weights(a, n, w, 1 - s) * (a - n)),
+    "the threshold is a share of the largest difference only: the least counts.":
+        lambda a, n, w, s: _norm(torch.where((a - n).abs() < s * _ends((a - n).abs())[1], w, 1.0) * (a - n)),
     "the distance is right, but no gradient reaches the codes: detach the mask, not the differences.":
         lambda a, n, w, s: _norm(_weights(a, n, w, s) * (a - n).detach()),
     "averaged over the pairs: expected one distance for each pair, (B,).":

@@ -152,7 +152,8 @@ def distances_and_truths(generator: torch.Generator) -> list[list[Tensor]]:
     cases = []
     for size in (40, 12, 7):  # the first so long that its correlation is positive
         truth = torch.tensor([0, 0.3, 1, 1.01, 4], dtype=torch.float64)[torch.randint(5, (size,), generator=generator)]
-        truth[:5] = torch.tensor([1, 0, 1, 1.01, 4])  # ties, and two values so near that soft ranks would pool them
+        ties = torch.tensor([1, 0, 1, 1.01, 4], dtype=torch.float64)  # and two values that soft ranks would pool
+        truth[:5] = ties
         noise = torch.randn(size, generator=generator, dtype=torch.float64)
         cases.append([(truth + 0.7 * noise).requires_grad_(), truth])
     return [*cases, [(0.1 * noise - truth).requires_grad_(), truth]]

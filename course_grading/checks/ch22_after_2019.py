@@ -193,10 +193,8 @@ PENALTY_MISTAKES = {
         lambda z: (1 - (z.var(0) + FLOOR).sqrt()).sum(),
     "the variance divides by B; `torch.var` divides by B − 1.":
         lambda z: _hinge((z.var(0, correction=0) + FLOOR).sqrt()),
-    "the 10⁻⁶ is missing: a latent that never changes has a root of 0, whose slope is infinite.":
-        lambda z: _hinge(z.var(0).sqrt()),
-    "the 10⁻⁶ was added to the root; expected inside, where it keeps the slope finite.":
-        lambda z: _hinge(z.var(0).sqrt() + FLOOR),
+    "the 10⁻⁶ is missing under the root: for a latent that never changes it has an infinite slope.":
+        either(lambda z: _hinge(z.var(0).sqrt()), lambda z: _hinge(z.var(0).sqrt() + FLOOR)),
     "this is one spread, of all numbers of the batch together: each latent has its own.":
         lambda z: _hinge((z.var() + FLOOR).sqrt()),
     "the mean square was taken without taking the mean off: where a latent lies must not count.":

@@ -176,8 +176,8 @@ def importances(generator: torch.Generator) -> list[list[Tensor]]:
         values = 0.05 + torch.rand(latents, factors, generator=generator, dtype=torch.float64) ** power
         values[0] *= 0.05  # a latent that hardly matters
         values[values < zeros] = 0
-        values[-2, 0] += 0.3  # and two latents are alive
         values[-1] = values[-1] + 0.3  # so that no column is empty
+        values[-2, 0] += 0.3  # and two latents are alive
         values = torch.cat([values, torch.zeros(dead, factors, dtype=torch.float64)])
         return values / values.sum(0)
 

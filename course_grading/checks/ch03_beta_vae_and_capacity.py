@@ -211,14 +211,14 @@ CARRY_RIGHT = (
 def trainings(generator: torch.Generator) -> list[list]:
     """Decoded and real images with posteriors, after the ramp, at its start, at its end and on the way."""
     cases = []
-    for images, latents, side, index, gamma in (
-        (6, 3, 4, 250, 20.0),
-        (4, 2, 5, 0, 5.0),
-        (3, 4, 3, 100, 50.0),
-        (5, 2, 4, 40, 8.0),
+    for images, latents, side, index, gamma, spread in (
+        (6, 3, 4, 250, 20.0, 2.0),
+        (4, 2, 5, 0, 5.0, 2.0),
+        (3, 4, 3, 100, 50.0, 0.5),
+        (5, 2, 4, 40, 8.0, 2.0),
     ):
         decoded, pixels = (torch.randn(images, 1, side, side, generator=generator) for _ in range(2))
-        mean = (0.5 if index == 100 else 2) * torch.randn(images, latents, generator=generator)
+        mean = spread * torch.randn(images, latents, generator=generator)
         if index == 250:  # of two images' divergences one lies below the capacity and one above
             mean[:2] = torch.tensor([[0.0], [3.0]])
         log_variance = torch.randn(images, latents, generator=generator) - 1

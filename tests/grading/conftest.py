@@ -16,7 +16,7 @@ import exercises
 import notebook_io
 from course_grading import registry
 from course_grading.answers import number
-from course_grading.exercise import LocalAnswer, Verdict
+from course_grading.exercise import Function, LocalAnswer, Verdict
 from course_grading.sandbox import Limits
 
 
@@ -57,6 +57,17 @@ def answers():
     """answers(chapter): exercise → the solution notebook's answer."""
     by_chapter = {path.stem[:2]: path for path in exercises.solutions()}
     return functools.cache(lambda chapter: handed_to_check(by_chapter[chapter]))
+
+
+@pytest.fixture(scope="session")
+def right_answers(answers):
+    """right_answers(exercise): the solution's; of a function its reference, computed in another way; other styles."""
+
+    def of(exercise):
+        references = [exercise.reference] if isinstance(exercise, Function) else []
+        return [answers(exercise.id[:2])[exercise.id], *references, *exercise.also_right]
+
+    return of
 
 
 @pytest.fixture(scope="session")

@@ -44,15 +44,13 @@ def test_ids_are_unique_and_every_fact_is_there():
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=id_of)
-def test_right(exercise, answers, capsys):
-    """The solution notebook's answer; for a function the reference, which is computed in another way; other styles."""
-    answer = answers(exercise.id[:2])[exercise.id]
-    references = [exercise.reference] if isinstance(exercise, Function) else []
+def test_right(exercise, right_answers, capsys):
+    right = right_answers(exercise)
     for seed in range(5):
-        for right in (answer, *references, *exercise.also_right):
-            assert judged(exercise, right, seed) == Verdict(True, exercise.praise)
+        for answer in right:
+            assert judged(exercise, answer, seed) == Verdict(True, exercise.praise)
     started = time.process_time()  # of this process: other work on the computer must not count
-    check(exercise.id, answer)
+    check(exercise.id, right[0])
     assert time.process_time() - started < 2
     assert f"{exercise.id} ✓ {exercise.points} of {exercise.points} points" in capsys.readouterr().out
 

@@ -7,6 +7,7 @@ import pytest
 
 from course_lib.data import DSprites
 from course_replication import Store, best_verdict, load_claims
+from course_replication.claims import claims_named
 from stored_chapter import StoredChapter, numbers
 
 CHAPTER = StoredChapter("14_perceived_distance")
@@ -202,7 +203,7 @@ def test_table_41():
 
 def test_the_numbers_of_table_41_are_right():
     says("all twelve of dSprites came out again as closely as drawn pairs allow", "eleven of twelve)")
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/table-4.1-dsprites")
+    (claim,) = claims_named(["distances/table-4.1-dsprites"])
     verdict = best_verdict(claim, Store().results())
     assert verdict.verdict == "direction" and len(claim.numbers) == 24
     assert sum(number.what.startswith("mse/") for number in claim.numbers) == 12

@@ -9,6 +9,7 @@ from torch.nn.functional import interpolate
 
 from course_lib.data import XYSquares
 from course_replication import Store, best_verdict, load_claims, shipped_data, shipped_model, shipped_model_card
+from course_replication.claims import claims_named
 from course_replication.plans import parts_of
 from stored_chapter import StoredChapter, numbers
 
@@ -195,7 +196,7 @@ def test_the_stored_seeds():
     assert found["overlapping", "beta-vae"][2] < 0.1
     says("Every row of the order holds, and yet nothing can be concluded", "shows four of the six rows as well")
     assert "no\n" not in output("card-310") and output("card-310").count("yes\n") == 6
-    (claim,) = [claim for claim in load_claims() if claim.id == "distances/figure-3.10"]
+    (claim,) = claims_named(["distances/figure-3.10"])
     order = best_verdict(claim, Store().results())
     assert [step.passing for step in order.orders].count(("untrained",)) == 4 and order.verdict == "inconclusive"
     says("of the pixels' variance it leaves .49", "after twice as many steps as the β-VAE's")
@@ -296,7 +297,7 @@ def test_verdicts_are_those_of_the_store():
 
 def test_the_claims_that_were_trained_in_small():
     says("At β = 1 nothing is learnt and no latent is in use; at .001 .41 of the variance is left and all seven are.")
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-4.4-missing")
+    (claim,) = claims_named(["distances/figure-4.4-missing"])
     verdict = best_verdict(claim, Store().results())
     assert {arm.arm: round(arm.left, 2) for arm in verdict.learnt} == {"beta-0.001": 0.41, "beta-1": 1}
     assert [order.means for order in verdict.orders][1] == (7, 0) and verdict.verdict == "match"

@@ -9,6 +9,7 @@ from scipy.stats import ttest_ind
 
 from course_replication import Store, load_claims
 from course_replication.arms import arm_named
+from course_replication.claims import claims_named
 from course_replication.measurements.training import before_and_after
 from course_replication.plans import parts_of
 from course_replication.runs import Context
@@ -97,7 +98,7 @@ def test_the_number_of_latents():
 
 def test_the_card_on_latents():
     says("with 25 latents a β-VAE has lower ratios than with 9", "the same networks untrained, fall as well")
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/section-4.1.3")
+    (claim,) = claims_named(["distances/section-4.1.3"])
     orders = best_verdict(claim, Store().results()).orders
     assert len(orders) == 2
     for order in orders:
@@ -189,7 +190,7 @@ def test_what_one_distance_can_correlate_with():
     found = {key: [*map(mean, cells)] for key, cells in table("data-rank").items()}
     assert all(row == [0.57, 0] for (_, loss), row in found.items() if loss == "squared error")
     says("its gap of 0 between the latents' and the perceived distances")
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-4.4-frameworks-xysquares")
+    (claim,) = claims_named(["distances/figure-4.4-frameworks-xysquares"])
     verdict = best_verdict(claim, Store().results())
     assert verdict.verdict == "inconclusive" and all(order.means[0] == 0.1 for order in verdict.orders)  # our bar
     assert max(verdict.orders[1].means[1], verdict.orders[1].controls[1]) < 1e-6
@@ -211,7 +212,7 @@ def test_an_order_that_the_network_brings():
     says('The last column, self-pairs included, stays below the "bound" of .58.')
     assert max(number for row in rows.values() for number in row[4]) == 0.56
     says("chapter 16's five runs with the squared error have .56 to .71, three of them above .58")
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-3.11")
+    (claim,) = claims_named(["distances/figure-3.11"])
     (part,) = (part for part in parts_of(claim, "full") if part.name.endswith("/mse"))
     ranks = sorted(run["rank"] for run in results_of(part, "full"))
     assert [round(ranks[0], 2), round(ranks[-1], 2)] == [0.56, 0.71] and part.settings["network"] == "conv"

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from course_replication import Store, best_verdict, load_claims, shipped_data, shipped_model
+from course_replication.claims import claims_named
 from course_replication.plans import parts_of
 from course_replication.verdicts import verdict_of
 from stored_chapter import StoredChapter, numbers
@@ -53,7 +54,7 @@ def test_the_guess():
     says("At η = ½ that is a third of all that changed, and from about η = .7 on more than half")
     assert [rows[f"η = {strength}"][1] for strength in (0.5, 0.6, 0.7)] == [0.32, 0.43, 0.53]
     says("end with an axis alignment of .83 in place of .99, and leave more than half of the pixels' variance")
-    (claim,) = [claim for claim in load_claims() if claim.id == "distances/section-5.4.1"]
+    (claim,) = claims_named(["distances/section-5.4.1"])
     verdict = best_verdict(claim, Store().results())
     assert [round(value, 2) for value in verdict.orders[0].means] == [0.99, 0.83]
     assert verdict.learnt[1].left > 0.5 and verdict.verdict == "inconclusive"
@@ -158,7 +159,7 @@ def test_stored_runs():
 
 
 def test_at_the_thesis_size():
-    (claim,) = [claim for claim in load_claims() if claim.id == "distances/figure-5.4-xysquares"]
+    (claim,) = claims_named(["distances/figure-5.4-xysquares"])
     finished = Store().results("full")
     ada, plain = ([finished[run.id] for run in part.runs() if run.id in finished] for part in parts_of(claim, "full"))
     says("Five seeds of each method:")

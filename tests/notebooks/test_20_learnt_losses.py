@@ -13,6 +13,7 @@ from course_lib.losses.blur import blur, box_kernel
 from course_lib.sampling import random_pairs
 from course_replication import Store, load_claims, shipped_model, shipped_model_card
 from course_replication.arms import arm_named
+from course_replication.claims import claims_named
 from course_replication.measurements.kernels import power_at_the_grid, small_kernel
 from course_replication.measurements.stored_kernels import load_kernel
 from course_replication.measurements.training import OF_DATA, dataset, take
@@ -110,7 +111,7 @@ def test_three_seeds_three_pictures():
     found = [numbers(line.partition(":")[2]) for line in lines]
     assert {along for along, _ in found} == {0.9879}
     assert [round(anywhere, 3) for _, anywhere in found] == [0.994, 0.988, 0.987]
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/table-6.1-learnt")
+    (claim,) = claims_named(["distances/table-6.1-learnt"])
     (order,) = (o for o in best_verdict(claim, Store().results()).orders if o.first == "learnt-63/random/rank")
     assert [round(value, 4) for value in order.values[0]] == [0.9981] * 5
 
@@ -367,7 +368,7 @@ def test_at_work():
     assert rows["AdaGVAE", "learnt"][4] < rows["AdaGVAE", "mse-box"][4] - 0.15
     says("five seeds show no clear difference, by MIG or by order")
     left = {}
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-6.4")
+    (claim,) = claims_named(["distances/figure-6.4"])
     for part in parts_of(claim, "small"):
         shares = [Store().results()[run.id]["metrics"]["reconstruction"] for run in part.runs()]
         left[part.settings["framework"], part.settings["reconstruction"]] = statistics.fmean(shares)
@@ -402,7 +403,7 @@ def test_a_learnt_kernel_ranks_pairs_of_the_small_grid_better_than_the_box():
 
 
 def test_the_loss_at_the_thesis_size():
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-6.4-beta-vae")
+    (claim,) = claims_named(["distances/figure-6.4-beta-vae"])
     found, rows = best_verdict(claim, Store().results()), table("large")
     assert (found.scale, found.verdict, found.n) == ("full", "inconclusive", 5) and not found.missing
     assert [(order.second, order.holds) for order in found.orders] == [("mig/mse", True), ("mig/mse-box", False)]
@@ -434,7 +435,7 @@ def test_the_price_in_units_of_the_learnt_loss_is_a_tenth():
 
 
 def test_the_pictures_are_of_the_runs_that_leave_least():
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-6.4-beta-vae")
+    (claim,) = claims_named(["distances/figure-6.4-beta-vae"])
     results, (_, *parts) = Store().results("full"), parts_of(claim, "full")
     assert "the run of five that leaves least" in CELLS["large-pictures"].metadata["mystnb"]["figure"]["caption"]
     for name, part in zip(("box", "learnt"), parts, strict=True):

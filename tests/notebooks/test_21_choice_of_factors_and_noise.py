@@ -5,6 +5,7 @@ import math
 import pytest
 
 from course_replication import Store, best_verdict, load_claims
+from course_replication.claims import claims_named
 from course_replication.plans import parts_of
 from stored_chapter import StoredChapter, numbers
 
@@ -35,7 +36,7 @@ def test_ranks_with_and_without_self_pairs():
     assert (hue, colour[1]) == ([0.541, 0.199], 0.247)
     says("By the published protocol both parts follow the distances better")
     assert min(intensity[0], hue[0]) > colour[0] and intensity[1] > 0.8
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-7.2")
+    (claim,) = claims_named(["distances/figure-7.2"])
     (stored,) = (run for run in Store().results().values() if run["measurement"] == "factor_choices.colour_ranks")
     for name, row in (("xyobject/mse/colour", colour), ("shades/mse/intensity", intensity), ("shades/mse/colour", hue)):
         found = [stored["metrics"][f"{name}/{kind}"] for kind in ("rank", "rank/distinct")]
@@ -153,7 +154,7 @@ def test_what_a_vae_makes_of_photographs():
 
 
 def test_the_claim_about_noise():
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-7.6")
+    (claim,) = claims_named(["distances/figure-7.6"])
     found = best_verdict(claim, Store().results())
     says("the verdict is *inconclusive*", "the same for both methods, show every one of the claim's four orders")
     assert found.verdict == "inconclusive" and sum("untrained" in order.passing for order in found.orders) == 3
@@ -182,7 +183,7 @@ def test_the_claim_about_noise():
 
 
 def test_the_claim_about_better_factors():
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/figure-7.3")
+    (claim,) = claims_named(["distances/figure-7.3"])
     found = best_verdict(claim, Store().results())
     says("The networks of the card have learnt", "So in small the claim does not hold")
     assert found.verdict == "fail" and found.scale == "small" and all(arm.left < 0.5 for arm in found.learnt)
@@ -211,7 +212,7 @@ def test_pitfalls():
     assert "same: True · in other batches: True · other seed: False" in output("reproducible")
     same, redrawn = (float(part.split()[-1]) for part in output("reproducible").splitlines()[1].split(";"))
     says("each image lies farther from itself than two random sprites from each other (.0754, Table 3.1)")
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/table-3.1-dsprites")
+    (claim,) = claims_named(["distances/table-3.1-dsprites"])
     assert "0.0754" in [number.value for number in claim.numbers if number.what == "mse/random/mean"]
     assert same == 0 and redrawn > 0.0754
     (mean, deviation), (other, _) = (numbers(line) for line in output("constants").strip().splitlines())

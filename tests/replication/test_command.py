@@ -6,7 +6,7 @@ import re
 import pytest
 
 from course_replication import Run, command, load_claims, plans, workers
-from course_replication.claims import GROUPS
+from course_replication.claims import GROUPS, claims_named
 from course_replication.store import RESULTS, Store
 from course_replication.verdicts import VERDICTS
 from course_replication.workers import Outcome, run_missing
@@ -116,7 +116,7 @@ def test_the_list_begins_with_what_failed_and_ends_with_what_is_not_run():
 
 
 def test_a_listed_claim_says_how_many_runs_are_done():
-    (claim,) = (claim for claim in load_claims() if claim.id == "distances/table-4.2")
+    (claim,) = claims_named(["distances/table-4.2"])
     done, not_done = (command.listing([claim], results, "full") for results in (Store(RESULTS).results(), {}))
     assert re.search(r"^  match +2/2  distances/table-4\.2  Correlations", done, re.MULTILINE)
     assert re.search(r"^  not run +0/2  distances/table-4\.2 .* \(2 of 2 runs are missing\)$", not_done, re.MULTILINE)
